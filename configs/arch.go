@@ -1,0 +1,210 @@
+// Package configs holds the architectures: one YAML file per compute capability, embedded, decoded strictly
+// into [Arch]. Every number carries its source and confidence. It knows nothing of kernels or simulation.
+package configs
+
+// Confidence says how well a number is known.
+type Confidence string
+
+// Confidence levels, best first.
+const (
+	Measured  Confidence = "measured"  // on hardware, by this project
+	Published Confidence = "published" // a vendor's document or tool, or somebody's measurement with data
+	Derived   Confidence = "derived"   // inferred from published numbers
+	Assumed   Confidence = "assumed"   // a guess that keeps the model complete
+)
+
+// Origin is the provenance of the numbers in one row or section.
+type Origin struct {
+	Source     string     `yaml:"source"`     // key of docs/sources.md, or text
+	Confidence Confidence `yaml:"confidence"` //
+	Note       string     `yaml:"note,omitempty"`
+}
+
+// Arch describes one SM and the share of the chip that it sees. Times are SM cycles unless the name says otherwise.
+type Arch struct {
+	Name              string `yaml:"name"`               // "sm_90"
+	ComputeCapability string `yaml:"compute_capability"` // "9.0"
+	Family            string `yaml:"family"`             // "Hopper"
+	Base              string `yaml:"base,omitempty"`     // architecture or family file this one differs from
+	Board             string `yaml:"board"`              // default board, key of boards.yaml
+
+	WarpScheduler string              `yaml:"warp_scheduler"` // gty (greedy then youngest), gto (greedy then oldest), lrr (loose round robin)
+	SM            SM                  `yaml:"sm"`
+	Occupancy     Occupancy           `yaml:"occupancy"`
+	RegisterFile  RegisterFile        `yaml:"register_file"`
+	Pipes         map[string]Pipe     `yaml:"pipes"`
+	Classes       map[string]ClassRow `yaml:"classes"` // key: isa.Class names; every class the target has must be there
+	Fetch         Fetch               `yaml:"fetch"`
+	Control       ControlFlow         `yaml:"control_flow"`
+	LSU           LSU                 `yaml:"lsu"`
+	Memory        Memory              `yaml:"memory"`
+	Launch        LaunchCost          `yaml:"launch"`
+}
+
+// SM is the issue structure.
+type SM struct {
+	Origin        `yaml:",inline"`
+	SubPartitions int `yaml:"sub_partitions"`           // warp schedulers, each with its share of warps (warp slot mod N)
+	IssueInterval int `yaml:"issue_interval"`           // cycles between issue slots of a scheduler: 1; 2 on 2.x (half-rate clock); 4 on 1.x
+	IssueWidth    int `yaml:"issue_width"`              // instructions a slot from one warp: 2 where the generation dual-issues
+	CrossPipe     int `yaml:"cross_pipe_latency"`       // extra cycles between producer and consumer on different math pipes
+	PredLatency   int `yaml:"predicate_latency"`        // predicate write to guard or select
+	BranchPred    int `yaml:"branch_predicate_latency"` // predicate write to a branch
+	SignalLatency int `yaml:"signal_latency"`           // cycles from a dependency barrier's set to the first cycle a waiter can see it
+}
+
+// Occupancy holds the limits and allocation granularities of the occupancy calculation.
+type Occupancy struct {
+	Origin           `yaml:",inline"`
+	MaxWarps         int    `yaml:"max_warps"`
+	MaxBlocks        int    `yaml:"max_blocks"`
+	MaxThreads       int    `yaml:"max_threads"`
+	MaxThreadsBlock  int    `yaml:"max_threads_per_block"`
+	Registers        int    `yaml:"registers"` // 32-bit registers in the register file
+	MaxRegsBlock     int    `yaml:"max_registers_per_block"`
+	MaxRegsThread    int    `yaml:"max_registers_per_thread"`
+	RegUnit          int    `yaml:"register_unit"`          // allocation granularity, registers
+	RegScope         string `yaml:"register_scope"`         // warp or block: what the unit applies to
+	WarpGranularity  int    `yaml:"warp_granularity"`       // warps are allocated in multiples of this
+	SharedBytes      int    `yaml:"shared_bytes"`           // largest shared memory of an SM
+	SharedBlock      int    `yaml:"shared_bytes_per_block"` // largest a block may have without opt-in
+	SharedBlockOptin int    `yaml:"shared_bytes_per_block_optin"`
+	SharedUnit       int    `yaml:"shared_unit"`      // allocation granularity, bytes
+	SharedReserved   int    `yaml:"shared_reserved"`  // bytes the system takes of each block
+	SharedCarveouts  []int  `yaml:"shared_carveouts"` // selectable shared sizes, bytes, ascending; empty: fixed
+	MaxBarriers      int    `yaml:"max_barriers_per_block"`
+}
+
+// RegisterFile is the operand read model.
+type RegisterFile struct {
+	Origin     `yaml:",inline"`
+	Banks      int  `yaml:"banks"`      // bank of Rn is n mod Banks
+	ReadPorts  int  `yaml:"read_ports"` // 32-lane reads a cycle a bank, shared by all pipes of the sub-partition
+	ReuseCache bool `yaml:"reuse_cache"`
+	Queue      int  `yaml:"queue"` // cycles of reads that may be outstanding at a bank before dispatch stalls
+}
+
+// Pipe is a functional unit.
+type Pipe struct {
+	Origin `yaml:",inline"`
+	Per    string `yaml:"per"`   // sub_partition or sm: how many there are
+	Queue  int    `yaml:"queue"` // warp-instructions that wait in front of it before issue stalls; 0: issue waits for the pipe itself
+	Stall  string `yaml:"stall"` // warp state while it is busy: math_pipe_throttle, mio_throttle, lg_throttle, tex_throttle, dispatch_stall
+}
+
+// ClassRow is the timing of one opcode class.
+type ClassRow struct {
+	Origin        `yaml:",inline"`
+	Pipe          []string `yaml:"pipe"`                     // one, or alternatives of which a free one is taken (FFMA: fmaheavy, fmalite)
+	IssueInterval int      `yaml:"issue_interval"`           // cycles a warp-instruction holds the pipe
+	Latency       int      `yaml:"latency"`                  // issue to issue of a dependent instruction
+	Variable      bool     `yaml:"variable,omitempty"`       // the result is signalled by a dependency barrier
+	SharedPipe    string   `yaml:"shared_pipe,omitempty"`    // SM-wide unit that it passes after the pipe (lsu)
+	SharedHold    int      `yaml:"shared_hold,omitempty"`    // cycles it holds that unit
+	ExtraHold     int      `yaml:"extra_hold,omitempty"`     // cycles beyond its stall count that the warp waits after it (IMAD.WIDE)
+	ReadPasses    int      `yaml:"read_passes,omitempty"`    // passes over its sources (IMAD.WIDE reads twice): 0 means 1
+	PredicatedOff int      `yaml:"predicated_off,omitempty"` // pipe cycles when no lane executes; 0: issue_interval
+}
+
+// Fetch is the instruction memory hierarchy.
+type Fetch struct {
+	Origin         `yaml:",inline"`
+	L0Bytes        int     `yaml:"l0_bytes"`            // a sub-partition
+	L1Bytes        int     `yaml:"l1_bytes"`            // an SM
+	L15Bytes       int     `yaml:"l15_bytes"`           // an SM or TPC, second level
+	L1BytesCycle   float64 `yaml:"l1_bytes_per_cycle"`  // stream beyond L0, a sub-partition
+	L15BytesCycle  float64 `yaml:"l15_bytes_per_cycle"` // stream beyond L1, an SM
+	L2BytesCycle   float64 `yaml:"l2_bytes_per_cycle"`  // stream beyond L1.5, an SM
+	L0MissLatency  int     `yaml:"l0_miss_latency"`     // extra cycles at a jump whose target misses L0
+	L1MissLatency  int     `yaml:"l1_miss_latency"`
+	L15MissLatency int     `yaml:"l15_miss_latency"`
+	LineBytes      int     `yaml:"line_bytes"`
+	Prefetch       int     `yaml:"prefetch_lines"`
+	Buffer         int     `yaml:"buffer"` // decoded instructions a warp holds ahead
+}
+
+// ControlFlow is the cost of control instructions.
+type ControlFlow struct {
+	Origin       `yaml:",inline"`
+	BranchTaken  int     `yaml:"branch_taken"`  // issue to issue across a taken branch
+	BranchPort   float64 `yaml:"branch_port"`   // cycles between taken branches of a sub-partition
+	Reconverge   int     `yaml:"reconverge"`    // BSSY + BSYNC pair without divergence
+	DivergedPath int     `yaml:"diverged_path"` // extra cycles for each further path of a divergent branch
+	BarBase      int     `yaml:"bar_base"`      // BAR.SYNC: base + per_warp * warps
+	BarPerWarp   float64 `yaml:"bar_per_warp"`
+	BarRed       int     `yaml:"bar_reduction"` // extra for BAR.RED
+	MembarCTA    int     `yaml:"membar_cta"`
+	MembarGPU    int     `yaml:"membar_gpu"`
+	Nanosleep    int     `yaml:"nanosleep"`   // NANOSLEEP 0
+	CallReturn   int     `yaml:"call_return"` // CALL or RET, issue to issue
+}
+
+// LSU is the load/store pipeline with shared memory and L1.
+type LSU struct {
+	Origin           `yaml:",inline"`
+	QueueDepth       int  `yaml:"queue_depth"`    // memory instructions a sub-partition queues (MIO)
+	LGQueueDepth     int  `yaml:"lg_queue_depth"` // local/global instructions before lg_throttle
+	SharedBanks      int  `yaml:"shared_banks"`
+	BankBytes        int  `yaml:"bank_bytes"`
+	SharedLatency    int  `yaml:"shared_latency"` // dependent LDS, 32-bit
+	SharedLatency64  int  `yaml:"shared_latency_64"`
+	SharedLatency128 int  `yaml:"shared_latency_128"`
+	AtomicLatency    int  `yaml:"shared_atomic_latency"`
+	L1Latency        int  `yaml:"l1_latency"`    // dependent global load that hits L1
+	L1Bytes          int  `yaml:"l1_bytes"`      // data cache with no shared memory in use; shrinks by the carve-out when unified
+	Unified          bool `yaml:"unified"`       // L1 and shared memory are one array of l1_bytes + ...
+	UnifiedBytes     int  `yaml:"unified_bytes"` // the array's size
+	L1LineBytes      int  `yaml:"l1_line_bytes"`
+	SectorBytes      int  `yaml:"sector_bytes"`
+	L1Ways           int  `yaml:"l1_ways"`
+	L1CachesGlobal   bool `yaml:"l1_caches_global"`  // plain global loads are cached in L1 (not on most Kepler and Maxwell)
+	L1TagsCycle      int  `yaml:"l1_tags_per_cycle"` // lines looked up a cycle
+	L1BytesCycle     int  `yaml:"l1_bytes_per_cycle"`
+	MissesInFlight   int  `yaml:"misses_in_flight"`      // lines
+	StoreBytesCycle  int  `yaml:"store_bytes_per_cycle"` // SM to L2
+	LocalLatency     int  `yaml:"local_latency"`
+	ConstantBytes    int  `yaml:"constant_bytes"` // first-level constant cache
+	Constant15Bytes  int  `yaml:"constant_l15_bytes"`
+	ConstantLatency  int  `yaml:"constant_latency"` // LDC that hits
+	ConstantMiss     int  `yaml:"constant_miss"`    // constant operand or LDC that misses the first level
+	ConstantMissL2   int  `yaml:"constant_miss_l2"` // and the second
+}
+
+// Memory is what lies beyond the SM.
+type Memory struct {
+	Origin            `yaml:",inline"`
+	L2Latency         int     `yaml:"l2_latency"`               // dependent load that hits L2
+	L2LatencyFar      int     `yaml:"l2_latency_far"`           // in the far partition; 0: none
+	L2FarShare        float64 `yaml:"l2_far_share"`             // share of lines there
+	DRAMLatency       int     `yaml:"dram_latency"`             // dependent load that misses L2
+	L2BytesCycle      float64 `yaml:"l2_bytes_per_cycle"`       // one SM alone
+	L2BytesCycleAll   float64 `yaml:"l2_bytes_per_cycle_all"`   // one SM's share with all SMs active
+	DRAMBytesCycle    float64 `yaml:"dram_bytes_per_cycle"`     // one SM alone
+	DRAMBytesCycleAll float64 `yaml:"dram_bytes_per_cycle_all"` // share with all SMs active; 0: from the board's bandwidth
+	AtomicLatency     int     `yaml:"atomic_latency"`           // global atomic with return
+	AtomicInterval    float64 `yaml:"atomic_interval"`          // cycles a warp-instruction, distinct words of a line
+	AtomicSameAddr    float64 `yaml:"atomic_same_address"`      // cycles a lane on one address
+	L2LineBytes       int     `yaml:"l2_line_bytes"`
+}
+
+// LaunchCost is the start and end of blocks.
+type LaunchCost struct {
+	Origin        `yaml:",inline"`
+	First         int `yaml:"first_block"`    // launch to the first instruction of the first warp
+	WarpInterval  int `yaml:"warp_interval"`  // between warps of a group
+	GroupInterval int `yaml:"group_interval"` // between groups of one warp a sub-partition
+	BlockInterval int `yaml:"block_interval"` // between blocks started on one SM
+	Turnover      int `yaml:"turnover"`       // last exit of a block to the first instruction of the block that takes its place
+	Exit          int `yaml:"exit"`           // last exit to the end of the launch
+}
+
+// Board is a product: what an SM sees of the chip around it.
+type Board struct {
+	Origin    `yaml:",inline"`
+	Name      string  `yaml:"name"`
+	Arch      string  `yaml:"arch"` // "sm_90"
+	SMs       int     `yaml:"sms"`
+	ClockMHz  float64 `yaml:"clock_mhz"` // boost or typical SM clock
+	L2KB      int     `yaml:"l2_kb"`
+	MemoryGBs float64 `yaml:"memory_gb_s"`
+}

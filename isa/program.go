@@ -1,0 +1,91 @@
+package isa
+
+// ControlOrigin says where a program's control information came from.
+type ControlOrigin uint8
+
+// Origins of control information.
+const (
+	ControlComputed ControlOrigin = iota // by isa/lower from the target's latencies
+	ControlDecoded                       // from the listing's control words
+)
+
+// Program is one kernel in machine instructions of one target, ready to be launched.
+type Program struct {
+	Name   string // entry name
+	SM     int    // target, for example 86 for sm_86
+	Insts  []Inst // in address order; Label operands index this slice
+	Regs   int    // general registers a thread, as the compiler would report them
+	UsesCC bool   // condition code is live somewhere (before Volta)
+
+	SharedBytes int    // static shared memory a block
+	LocalBytes  int    // local memory (stack) a thread
+	ParamBase   uint32 // offset of the first parameter in constant bank 0
+	Params      []Param
+	ConstBanks  map[uint8][]byte // initialised constant banks other than bank 0 (parameters)
+	Globals     []Global         // module-scope global variables, placed at launch
+
+	MaxThreads   int  // .maxntid / launch bounds, 0: none
+	ReqBlock     Dim3 // .reqntid, zero: none
+	MinBlocks    int  // .minnctapersm, 0: none
+	Barriers     int  // named barriers used, at least 1 if any
+	Control      ControlOrigin
+	Files        []string // CUDA source files named by line information
+	SourceFile   string   // the PTX or SASS file
+	Source       []string // its lines, for reports; may be nil
+	Notes        []string // things a reader of the results should know (newer .target, emulated instructions)
+	InstBytes    uint32   // bytes of one instruction: 8 (Tesla to Pascal) or 16
+	SchedPadding bool     // addresses include control words (Kepler, Maxwell, Pascal)
+}
+
+// Param is one kernel parameter.
+type Param struct {
+	Name    string
+	Offset  uint32 // from ParamBase
+	Size    uint32 // bytes
+	Align   uint32
+	Pointer bool // known to be a pointer (.ptr, or 64-bit and used as an address)
+	Type    Type
+}
+
+// Global is a module-scope variable in global memory. Relocs place addresses of other symbols in Init.
+type Global struct {
+	Name   string
+	Bytes  uint64
+	Align  uint64
+	Init   []byte
+	Relocs []Reloc
+	// Uses are the places in the program that need the variable's address: constant bank 4 style
+	// slots that Launch fills.
+	ConstBank uint8  // bank of the slot that holds the address
+	ConstOff  uint32 // its offset
+}
+
+// Reloc is an address to be stored into initialised data.
+type Reloc struct {
+	Offset uint64 // in Init
+	Symbol string
+	Addend int64
+}
+
+// Dim3 is a CUDA dimension triple.
+type Dim3 struct{ X, Y, Z uint32 }
+
+// Count is X*Y*Z.
+func (d Dim3) Count() int { return int(d.X) * int(d.Y) * int(d.Z) }
+
+// At is the triple with linear index i (x fastest) in an extent of d.
+func (d Dim3) At(i int) Dim3 {
+	return Dim3{uint32(i) % d.X, uint32(i) / d.X % d.Y, uint32(i) / (d.X * d.Y)}
+}
+
+// Launch is everything a program needs to run: geometry, parameter bytes and memory.
+type Launch struct {
+	Grid, Block   Dim3
+	DynamicShared int    // bytes
+	Params        []byte // parameter block, laid out by Program.Params
+	Mem           *Memory
+	// SMID and NumSMs answer %smid and %nsmid.
+	SMID, NumSMs int
+	// MaxSteps ends a run that executes more warp-instructions (0: no limit), with an error that names the loop.
+	MaxSteps uint64
+}
