@@ -23,8 +23,8 @@ type fn struct {
 	src    *ptx.Func
 	blocks []*block
 
-	nextReg  isa.Reg // next virtual general register
-	nextPred isa.Reg // next virtual predicate
+	nextReg  isa.Reg               // next virtual general register
+	nextPred isa.Reg               // next virtual predicate
 	tuples   map[isa.Reg][]isa.Reg // first register -> all registers of the tuple (2 or 4)
 }
 
