@@ -1,0 +1,74 @@
+package isa
+
+// SpecialReg numbers a special register; an Operand of KindSpecial carries it in Reg.
+type SpecialReg = Reg
+
+// Special registers, as S2R, S2UR and CS2R name them.
+const (
+	SRZ SpecialReg = iota // reads 0 (CS2R)
+	SRLaneID
+	SRTidX
+	SRTidY
+	SRTidZ
+	SRCtaidX
+	SRCtaidY
+	SRCtaidZ
+	SRNtidX
+	SRNtidY
+	SRNtidZ
+	SRNctaidX
+	SRNctaidY
+	SRNctaidZ
+	SRWarpID
+	SRNWarpID
+	SRSMID
+	SRNSMID
+	SRGridID
+	SRClockLo
+	SRClockHi
+	SRGlobalTimerLo
+	SRGlobalTimerHi
+	SREqMask
+	SRLtMask
+	SRLeMask
+	SRGtMask
+	SRGeMask
+	SRCgaCtaID   // rank of the block in its cluster
+	SRActiveMask // lanes active at the instruction
+	SRSharedWindow
+	SRLocalWindow
+	SRSharedSize        // dynamic and static shared bytes of the block (%total_smem_size)
+	SRDynamicSharedSize // %dynamic_smem_size
+	SREnvReg            // %envreg0; the others follow
+	NumSpecialRegs = SREnvReg + 32
+)
+
+var specialNames = [NumSpecialRegs]string{
+	SRZ: "SRZ", SRLaneID: "SR_LANEID", SRTidX: "SR_TID.X", SRTidY: "SR_TID.Y", SRTidZ: "SR_TID.Z",
+	SRCtaidX: "SR_CTAID.X", SRCtaidY: "SR_CTAID.Y", SRCtaidZ: "SR_CTAID.Z",
+	SRNtidX: "SR_NTID.X", SRNtidY: "SR_NTID.Y", SRNtidZ: "SR_NTID.Z",
+	SRNctaidX: "SR_NCTAID.X", SRNctaidY: "SR_NCTAID.Y", SRNctaidZ: "SR_NCTAID.Z",
+	SRWarpID: "SR_VIRTID", SRNWarpID: "SR_NWARPID", SRSMID: "SR_VIRTUALSMID", SRNSMID: "SR_NSMID", SRGridID: "SR_GRIDID",
+	SRClockLo: "SR_CLOCKLO", SRClockHi: "SR_CLOCKHI", SRGlobalTimerLo: "SR_GLOBALTIMERLO", SRGlobalTimerHi: "SR_GLOBALTIMERHI",
+	SREqMask: "SR_EQMASK", SRLtMask: "SR_LTMASK", SRLeMask: "SR_LEMASK", SRGtMask: "SR_GTMASK", SRGeMask: "SR_GEMASK",
+	SRCgaCtaID: "SR_CgaCtaId", SRActiveMask: "SR_ACTIVEMASK", SRSharedWindow: "SR_SWINHI", SRLocalWindow: "SR_LWINHI",
+	SRSharedSize: "SR_SMEMSZ", SRDynamicSharedSize: "SR_DYNSMEMSZ", SREnvReg: "SR_ENVREG0",
+}
+
+// SpecialName is the special register's name in a listing, "" for a number out of range.
+func SpecialName(r SpecialReg) string {
+	if r < NumSpecialRegs {
+		return specialNames[r]
+	}
+	return ""
+}
+
+// SpecialByName finds a special register by its listing name.
+func SpecialByName(name string) (SpecialReg, bool) {
+	for r, n := range specialNames {
+		if n == name && n != "" {
+			return SpecialReg(r), true
+		}
+	}
+	return 0, false
+}
