@@ -38,23 +38,29 @@ const (
 )
 
 // OperandFlags modify how a source is read.
-type OperandFlags uint16
+type OperandFlags uint32
 
 // Source modifiers.
 const (
-	Neg     OperandFlags = 1 << iota // arithmetic negation; on predicates: logical not
-	Abs                              // absolute value (floating point), applied before Neg
-	Inv                              // bitwise complement (~R)
-	Reuse                            // operand stays in the reuse cache for the warp's next instruction
-	Wide64                           // 64-bit value in Reg, Reg+1 (for KindMem: 64-bit base address; for KindUReg: pair)
-	UWide64                          // KindMem: the uniform base is a 64-bit pair
-	SelH0                            // low half (.H0, .H0_H0)
-	SelH1                            // high half (.H1, .H1_H1)
-	SelB1                            // byte selectors (.B1 .B2 .B3); none of SelB*/SelH*: whole word
-	SelB2                            //
-	SelB3                            //
-	SelB0                            // byte 0 (.B0)
-	HasUReg                          // KindMem: UReg counts
+	Neg      OperandFlags = 1 << iota // arithmetic negation; on predicates: logical not
+	Abs                               // absolute value (floating point), applied before Neg
+	Inv                               // bitwise complement (~R)
+	Reuse                             // operand stays in the reuse cache for the warp's next instruction
+	Wide64                            // 64-bit value in Reg, Reg+1 (for KindMem: 64-bit base address; for KindUReg: pair)
+	UWide64                           // KindMem: the uniform base is a 64-bit pair
+	SelH0                             // low half (.H0, .H0_H0)
+	SelH1                             // high half (.H1, .H1_H1)
+	SelB1                             // byte selectors (.B1 .B2 .B3); none of SelB*/SelH*: whole word
+	SelB2                             //
+	SelB3                             //
+	SelB0                             // byte 0 (.B0)
+	HasUReg                           // KindMem, KindConst: UReg counts
+	HasDesc                           // KindMem: a memory descriptor desc[Desc] precedes the address (no effect on the value)
+	Sign                              // .SIGN: the sign bit, as a truth value (PLOP3)
+	ScaleX4                           // KindMem: the base register counts 4-byte elements ([R2.X4])
+	ScaleX8                           // 8-byte elements
+	ScaleX16                          // 16-byte elements
+	CCReg                             // the destination also writes the condition code, printed R0.CC (see ModCC)
 )
 
 // Operand is one source or destination.
@@ -63,7 +69,8 @@ type Operand struct {
 	Bank  uint8        // KindConst: constant bank
 	Flags OperandFlags // how a source is read
 	Reg   Reg          // register number; base (KindMem) or index register (KindConst)
-	UReg  Reg          // KindMem with HasUReg: uniform register added to the address
+	UReg  Reg          // KindMem, KindConst with HasUReg: uniform register added to the address
+	Desc  Reg          // KindMem with HasDesc: uniform register of the memory descriptor
 	Imm   int64        // immediate bits, byte offset or instruction index
 }
 
@@ -273,57 +280,84 @@ type ModFlags uint64
 
 // Modifiers.
 const (
-	ModX        ModFlags = 1 << iota // .X: adds the carry-in (predicate source, or CC before Volta)
-	ModCC                            // writes the condition code CC (before Volta: R.CC)
-	ModHI                            // .HI: upper half of the product / upper word of the shift
-	ModWide                          // .WIDE / .64 arithmetic
-	ModSat                           // .SAT
-	ModFTZ                           // .FTZ
-	ModWrap                          // .W: shift amount modulo width
-	ModLeft                          // SHF.L, USHF.L
-	ModRight                         // SHF.R
-	ModRelu                          // .RELU
-	ModMRG                           // XMAD.MRG
-	ModPSL                           // XMAD.PSL
-	ModSH                            // FLO.SH: shift amount instead of position
-	ModBrev                          // BFE.BREV
-	ModAcc                           // VABSDIFF.ACC, VABSDIFF4.ACC: adds the third source
-	ModEX                            // ISETP.EX: high half of a 64-bit comparison
-	ModPO                            // .PO: plus one
-	ModE64                           // .E: 64-bit address
-	ModMov                           // IMAD.MOV (alias: multiplier moves)
-	ModShl                           // IMAD.SHL (alias)
-	ModAdd                           // IMAD.IADD (alias)
-	ModSX32                          // LEA.HI.SX32
-	ModNTZ                           // F2I.NTZ
-	ModMMA                           // HFMA2.MMA
-	ModInt                           // FRND / F2F to integral value
-	ModDeferBlk                      // BAR.SYNC.DEFER_BLOCKING
-	ModConstant                      // LDG.CONSTANT (ld.global.nc)
-	ModStrong                        // volatile / relaxed / gpu scope: not served by L1
-	ModReturn                        // atomic returns the old value
-	ModShr7                          // VMAD.SHR_7
-	ModShr15                         // VMAD.SHR_15
-	ModS                             // ".S" before Volta: pop the SSY/PBK/PCNT token after the instruction
-	ModABS                           // CALL/JMP absolute
-	ModREL                           // CALL/RET relative
-	ModU                             // BRA.U / uniform hint
-	ModMerge                         // video: merge into c at the destination selector
+	ModX            ModFlags = 1 << iota // .X: adds the carry-in (predicate source, or CC before Volta)
+	ModCC                                // writes the condition code CC (before Volta: R.CC)
+	ModHI                                // .HI: upper half of the product / upper word of the shift
+	ModWide                              // .WIDE / .64 arithmetic
+	ModSat                               // .SAT
+	ModFTZ                               // .FTZ
+	ModWrap                              // .W: shift amount modulo width
+	ModLeft                              // SHF.L, USHF.L
+	ModRight                             // SHF.R
+	ModRelu                              // .RELU
+	ModMRG                               // XMAD.MRG
+	ModPSL                               // XMAD.PSL
+	ModSH                                // FLO.SH: shift amount instead of position
+	ModBrev                              // BFE.BREV
+	ModAcc                               // VABSDIFF.ACC, VABSDIFF4.ACC: adds the third source
+	ModEX                                // ISETP.EX: high half of a 64-bit comparison
+	ModPO                                // .PO: plus one
+	ModE64                               // .E: 64-bit address
+	ModMov                               // IMAD.MOV (alias: multiplier moves)
+	ModShl                               // IMAD.SHL (alias)
+	ModAdd                               // IMAD.IADD (alias)
+	ModSX32                              // LEA.HI.SX32
+	ModNTZ                               // F2I.NTZ
+	ModMMA                               // HFMA2.MMA
+	ModInt                               // FRND / F2F to integral value
+	ModDeferBlk                          // BAR.SYNC.DEFER_BLOCKING
+	ModConstant                          // LDG.CONSTANT (ld.global.nc)
+	ModStrong                            // volatile / relaxed / gpu scope: not served by L1
+	ModReturn                            // atomic returns the old value
+	ModShr7                              // VMAD.SHR_7
+	ModShr15                             // VMAD.SHR_15
+	ModS                                 // ".S" before Volta: pop the SSY/PBK/PCNT token after the instruction
+	ModABS                               // CALL/JMP absolute
+	ModREL                               // CALL/RET relative
+	ModU                                 // BRA.U / uniform hint
+	ModMerge                             // video: merge into c at the destination selector
+	ModRS                                // IADD3.RS (Maxwell, Pascal): ((a + b) >> 16) + c
+	ModLS                                // IADD3.LS: ((a + b) << 16) + c
+	ModPAND                              // LOP3.PAND: predicate result and Pc (else: or Pc)
+	ModBF                                // ISET.BF, FSET.BF, PSET.BF: true is 1.0f instead of all ones
+	ModNoInc                             // CALL.NOINC, RET.NODEC: return address is in a register, no call stack
+	ModClear                             // BMOV.CLEAR
+	ModDiv                               // BRA.DIV: taken if the warp's lanes are not all here
+	ModConv                              // BRA.CONV
+	ModXMED                              // IMNMX.XMED, .XHI, .XLO (64-bit min/max before Volta), see ModXHI, ModXLO
+	ModXHI                               //
+	ModXLO                               //
+	ModSpin                              // ATOMS.CAST.SPIN
+	ModPopcInc                           // ATOMS.POPC.INC: adds the number of lanes at one address
+	ModPackAB                            // F2FP.PACK_AB
+	ModPackB                             // F2FP.PACK_B, F2IP: merged with c
+	ModNaN                               // .NAN: min and max return NaN if an operand is
+	ModFMZ                               // .FMZ: 0 times anything is 0
+	ModReconvergent                      // BSSY.RECONVERGENT, BSYNC.RECONVERGENT
+	ModAllLanes                          // WARPSYNC.ALL
+	ModSys                               // .SYS scope
+	ModLU                                // LDL.LU: last use
+	ModINV                               // CCTL.IV
+	Mod32                                // CS2R.32
 )
 
 // Mod holds an instruction's modifiers beside its opcode.
 type Mod struct {
 	Type  Type // operation or first source / result type
 	BType Type // second type: source of a conversion, type of b in IDP, XMAD and video
+	DType Type // video: type of the destination (U32 prints .UD, S32 .SD); none: S32
 	Cmp   Cmp
 	Bool  BoolOp
+	Bool2 BoolOp // PSETP, PSET: second combination, (a Bool b) Bool2 c
 	Round Round
 	Sub   Sub
-	Sub2  Sub   // video: secondary operation
-	Size  uint8 // memory: bytes a lane (1, 2, 4, 8, 16); U8/S8/U16/S16 extension by Type
-	Lut   uint8 // LOP3, PLOP3: truth table
-	Lut2  uint8 // PLOP3: truth table of the second destination
-	DSel  uint8 // video: destination selector (0 word, 1-4 bytes .B0-.B3, 5-6 halves .H0 .H1) or lane mask of SIMD forms
+	Sub2  Sub    // video: secondary operation
+	Size  uint8  // memory: bytes a lane (1, 2, 4, 8, 16); U8/S8/U16/S16 extension by Type
+	Lut   uint8  // LOP3, PLOP3: truth table
+	Lut2  uint8  // PLOP3: truth table of the second destination
+	ASel  uint16 // SIMD video: nibble i picks the byte (or half) of {b, a} that is lane i of a; 0: 0x3210 (0x10)
+	BSel  uint16 // the same of b; 0: 0x7654 (0x32)
+	DSel  uint8  // video: destination selector (0 word, 1-4 bytes .B0-.B3, 5-6 halves .H0 .H1) or lane mask of SIMD forms
 	Flags ModFlags
 }
 

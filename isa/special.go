@@ -39,7 +39,13 @@ const (
 	SRLocalWindow
 	SRSharedSize        // dynamic and static shared bytes of the block (%total_smem_size)
 	SRDynamicSharedSize // %dynamic_smem_size
-	SREnvReg            // %envreg0; the others follow
+	SRVirtID            // packed: bits 8-14 the warp slot, bits 20-28 the SM
+	SRTid               // packed: x in bits 0-15, y in 16-25, z in 26-31
+	SRSharedWindowLo    // low word of the address that SRSharedWindow is the high word of
+	SRLocalWindowLo
+	SRTotalSharedSize // shared bytes with what the system reserves (%aggr_smem_size)
+	SRClusterCtaID
+	SREnvReg       // %envreg0; the others follow
 	NumSpecialRegs = SREnvReg + 32
 )
 
@@ -48,11 +54,13 @@ var specialNames = [NumSpecialRegs]string{
 	SRCtaidX: "SR_CTAID.X", SRCtaidY: "SR_CTAID.Y", SRCtaidZ: "SR_CTAID.Z",
 	SRNtidX: "SR_NTID.X", SRNtidY: "SR_NTID.Y", SRNtidZ: "SR_NTID.Z",
 	SRNctaidX: "SR_NCTAID.X", SRNctaidY: "SR_NCTAID.Y", SRNctaidZ: "SR_NCTAID.Z",
-	SRWarpID: "SR_VIRTID", SRNWarpID: "SR_NWARPID", SRSMID: "SR_VIRTUALSMID", SRNSMID: "SR_NSMID", SRGridID: "SR_GRIDID",
+	SRWarpID: "SR_WARPID", SRVirtID: "SR_VIRTID", SRNWarpID: "SR_NWARPID", SRSMID: "SR_VIRTUALSMID", SRNSMID: "SR_NSMID", SRGridID: "SR_GRIDID",
 	SRClockLo: "SR_CLOCKLO", SRClockHi: "SR_CLOCKHI", SRGlobalTimerLo: "SR_GLOBALTIMERLO", SRGlobalTimerHi: "SR_GLOBALTIMERHI",
 	SREqMask: "SR_EQMASK", SRLtMask: "SR_LTMASK", SRLeMask: "SR_LEMASK", SRGtMask: "SR_GTMASK", SRGeMask: "SR_GEMASK",
 	SRCgaCtaID: "SR_CgaCtaId", SRActiveMask: "SR_ACTIVEMASK", SRSharedWindow: "SR_SWINHI", SRLocalWindow: "SR_LWINHI",
 	SRSharedSize: "SR_SMEMSZ", SRDynamicSharedSize: "SR_DYNSMEMSZ", SREnvReg: "SR_ENVREG0",
+	SRTid: "SR_TID", SRSharedWindowLo: "SR_SWINLO", SRLocalWindowLo: "SR_LWINLO", SRTotalSharedSize: "SR_TOTSMEMSZ",
+	SRClusterCtaID: "SR_CLUSTERID",
 }
 
 // SpecialName is the special register's name in a listing, "" for a number out of range.
@@ -72,3 +80,21 @@ func SpecialByName(name string) (SpecialReg, bool) {
 	}
 	return 0, false
 }
+
+// SR is the operand of special register r.
+func SR(r SpecialReg) Operand { return Operand{Kind: KindSpecial, Reg: r} }
+
+// B is convergence barrier register n.
+func B(n Reg) Operand { return Operand{Kind: KindBarrier, Reg: n} }
+
+// UP is uniform predicate n.
+func UP(n Reg) Operand { return Operand{Kind: KindUPred, Reg: n} }
+
+// RL is the general register pair n, n+1.
+func RL(n Reg) Operand { return Operand{Kind: KindReg, Reg: n, Flags: Wide64} }
+
+// Negated is the operand with its arithmetic (for predicates: logical) negation toggled.
+func (o Operand) Negated() Operand { o.Flags ^= Neg; return o }
+
+// Complemented is the operand with its bitwise complement toggled.
+func (o Operand) Complemented() Operand { o.Flags ^= Inv; return o }
