@@ -196,4 +196,8 @@ type IssueRecord struct {
 	Pipe         int    // index into the SM's pipe list
 	PipeCycles   uint64 // cycles the instruction holds its pipe
 	Completes    uint64 // cycle at which its result is available (0: unknown yet)
+	Dual         bool   // second instruction of a dual-issue slot
+	// Waited are the cycles from the warp's previous issue (or its start) to this one, by state, without
+	// this issue's own Selected cycle. Together with it they are all cycles of the warp in between.
+	Waited []StateCycles
 }
