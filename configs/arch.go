@@ -96,6 +96,7 @@ type Pipe struct {
 type ClassRow struct {
 	Origin        `yaml:",inline"`
 	Pipe          []string `yaml:"pipe"`                     // one, or alternatives of which a free one is taken (FFMA: fmaheavy, fmalite)
+	Holds         []string `yaml:"holds,omitempty"`          // further pipes that it occupies at the same time (HFMA2: both FMA halves)
 	IssueInterval int      `yaml:"issue_interval"`           // cycles a warp-instruction holds the pipe
 	Latency       int      `yaml:"latency"`                  // issue to issue of a dependent instruction
 	Variable      bool     `yaml:"variable,omitempty"`       // the result is signalled by a dependency barrier
