@@ -1,0 +1,469 @@
+package lower
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/sarchlab/smsim/isa"
+	"github.com/sarchlab/smsim/isa/ptx"
+)
+
+// builder emits machine instructions for one PTX instruction at a time. Selection rules use only these methods
+// (and what they add beside them), never fn's blocks directly.
+type builder struct {
+	f     *fn
+	cur   *block
+	scope *scope
+
+	in    *ptx.Instr  // the PTX instruction being selected
+	guard isa.Operand // its guard as a machine predicate; KindNone: unconditional. Copied to every emitted instruction
+
+	err      error    // first error of the instruction
+	cc       word     // predicate that holds PTX's carry flag CC.CF; KindNone before the first .cc
+	returnTo *block   // inside an inlined device function: where ret continues
+	calls    []string // functions being inlined, for the recursion check
+	labels   map[*symbol]*block
+}
+
+// t is the target.
+func (b *builder) t() *isa.Target { return b.f.t }
+
+// sm is the target's number, for example 86.
+func (b *builder) sm() int { return b.f.t.SM }
+
+// reg is a new virtual register.
+func (b *builder) reg() word { return isa.R(b.f.newReg()) }
+
+// regs makes n new virtual registers.
+func (b *builder) regs(n int) []word {
+	w := make([]word, n)
+	for i := range w {
+		w[i] = b.reg()
+	}
+	return w
+}
+
+// pred is a new virtual predicate.
+func (b *builder) pred() word { return isa.P(b.f.newPred()) }
+
+func (f *fn) newReg() isa.Reg   { r := f.nextReg; f.nextReg++; return r }
+func (f *fn) newPred() isa.Reg  { r := f.nextPred; f.nextPred++; return r }
+func (f *fn) newUReg() isa.Reg  { r := f.nextUReg; f.nextUReg++; return r }
+func (f *fn) newUPred() isa.Reg { r := f.nextUPred; f.nextUPred++; return r }
+
+// Words that rules need often.
+var (
+	rz    = isa.R(isa.RZ)
+	pt    = isa.P(isa.PT)
+	notPT = isa.NotP(isa.PT)
+)
+
+// imm is an immediate word.
+func imm(v uint32) word { return isa.I(v) }
+
+// isImm says that w is the immediate v.
+func isImm(w word, v uint32) bool { c, ok := constant(w); return ok && c == v }
+
+// isZero says that w always reads 0.
+func isZero(w word) bool { return isImm(w, 0) }
+
+// constant is the value of an immediate or zero-register word.
+func constant(w word) (uint32, bool) {
+	switch {
+	case w.Kind == isa.KindImm:
+		v := uint32(w.Imm)
+		if w.Flags&isa.Neg != 0 {
+			v = -v
+		}
+		if w.Flags&isa.Inv != 0 {
+			v = ^v
+		}
+		return v, w.Imm != dynamicShared
+	case (w.Kind == isa.KindReg && w.Reg == isa.RZ || w.Kind == isa.KindUReg && w.Reg == isa.URZ) && w.Flags&^(isa.Neg|isa.Reuse) == 0:
+		return 0, true
+	case (w.Kind == isa.KindReg && w.Reg == isa.RZ || w.Kind == isa.KindUReg && w.Reg == isa.URZ) && w.Flags&^isa.Reuse == isa.Inv:
+		return 0xffffffff, true
+	}
+	return 0, false
+}
+
+// neg and inv are w with its sign or all its bits flipped by the operand modifier.
+func neg(w word) word {
+	if w.Kind == isa.KindImm {
+		return imm(-uint32(w.Imm))
+	}
+	w.Flags ^= isa.Neg
+	return w
+}
+
+func inv(w word) word {
+	if w.Kind == isa.KindImm {
+		return imm(^uint32(w.Imm))
+	}
+	w.Flags ^= isa.Inv
+	return w
+}
+
+// typeBits is the width in bits of a PTX type name without dot, 0 for an unknown one ("pred" is 1).
+func typeBits(typ string) int {
+	switch typ {
+	case "pred":
+		return 1
+	case "u8", "s8", "b8", "e4m3", "e5m2":
+		return 8
+	case "u16", "s16", "b16", "f16", "bf16", "e4m3x2", "e5m2x2":
+		return 16
+	case "u32", "s32", "b32", "f32", "f16x2", "bf16x2", "tf32", "u16x2", "s16x2", "u8x4", "s8x4":
+		return 32
+	case "u64", "s64", "b64", "f64":
+		return 64
+	case "b128":
+		return 128
+	}
+	return 0
+}
+
+// typeWords is the number of 32-bit words of a PTX type, at least 1.
+func typeWords(typ string) int { return max(1, (typeBits(typ)+31)/32) }
+
+// errorf is an error at the PTX instruction, with its text. It also becomes the builder's error.
+func (b *builder) errorf(format string, args ...any) error {
+	return b.fail(b.in.Pos, fmt.Sprintf(format, args...))
+}
+
+func (b *builder) fail(pos ptx.Pos, msg string) error {
+	e := &Error{File: b.f.m.File, Pos: pos, Msg: msg}
+	if b.in != nil {
+		e.Text = b.in.Text
+	}
+	if b.err == nil {
+		b.err = e
+	}
+	return e
+}
+
+// arg is operand i; of a pair d|p its first element.
+func (b *builder) arg(i int) *ptx.Arg {
+	if i < 0 || i >= len(b.in.Args) {
+		b.errorf("operand %d is missing", i+1)
+		return &ptx.Arg{Kind: ptx.ArgSink, Pos: b.in.Pos}
+	}
+	a := &b.in.Args[i]
+	if a.Kind == ptx.ArgPair && len(a.Elems) > 0 {
+		return &a.Elems[0]
+	}
+	return a
+}
+
+// src gives the words of source operand i, low word first, read as PTX type typ ("u32", "s64", "f32", "b16" ...):
+// virtual registers, immediates or constants. 8- and 16-bit values sit in the low bits of a register whose
+// upper bits are undefined. A special register is read by an instruction emitted here.
+func (b *builder) src(i int, typ string) []word { return b.value(b.arg(i), typ) }
+
+// src32 is the only word of a source of at most 32 bits.
+func (b *builder) src32(i int, typ string) word { return b.src(i, typ)[0] }
+
+// dst gives the words of destination operand i that hold a value of type typ. "_" gives RZ.
+func (b *builder) dst(i int, typ string) []word { return b.destination(b.arg(i), typ) }
+
+// dst32 is the only word of a destination of at most 32 bits.
+func (b *builder) dst32(i int, typ string) word { return b.dst(i, typ)[0] }
+
+// dstAll gives all words of the register that destination operand i names, which can be wider than the
+// instruction's type (ld.u8 into a .b64 register).
+func (b *builder) dstAll(i int) []word { return b.allWords(b.arg(i)) }
+
+// srcVec gives the words of each element of a vector operand {a, b, ...}; a plain operand is one element.
+func (b *builder) srcVec(i int, typ string) [][]word {
+	a := b.arg(i)
+	if a.Kind != ptx.ArgVector {
+		return [][]word{b.value(a, typ)}
+	}
+	var out [][]word
+	for k := range a.Elems {
+		out = append(out, b.value(&a.Elems[k], typ))
+	}
+	return out
+}
+
+// dstVec is srcVec for destinations; each element has all words of its register.
+func (b *builder) dstVec(i int, typ string) [][]word {
+	a := b.arg(i)
+	if a.Kind != ptx.ArgVector {
+		return [][]word{b.allWords(a)}
+	}
+	var out [][]word
+	for k := range a.Elems {
+		out = append(out, b.allWords(&a.Elems[k]))
+	}
+	return out
+}
+
+// predSrc is source predicate i, negated for !p.
+func (b *builder) predSrc(i int) word { return b.predValue(b.arg(i)) }
+
+// predDst is destination predicate i (p of p|q).
+func (b *builder) predDst(i int) word { return b.predDestination(b.arg(i)) }
+
+// predDst2 is the second element of a pair d|q, PT when the operand is no pair.
+func (b *builder) predDst2(i int) word {
+	if i < len(b.in.Args) {
+		if a := &b.in.Args[i]; a.Kind == ptx.ArgPair && len(a.Elems) == 2 {
+			return b.predDestination(&a.Elems[1])
+		}
+	}
+	return pt
+}
+
+// carryIn is the predicate with PTX's carry flag, false before any .cc instruction (Volta on; earlier
+// targets use ModX and ModCC).
+func (b *builder) carryIn() word {
+	if b.cc.Kind == isa.KindNone {
+		return notPT
+	}
+	return b.cc
+}
+
+// carryOut is a new predicate that becomes PTX's carry flag.
+func (b *builder) carryOut() word {
+	p := b.pred()
+	if b.guard.Kind != isa.KindNone && b.cc.Kind == isa.KindPred {
+		p = b.cc
+	}
+	b.cc = p
+	return p
+}
+
+func (b *builder) value(a *ptx.Arg, typ string) []word {
+	n := typeWords(typ)
+	bits := typeBits(typ)
+	zeros := func() []word {
+		z := make([]word, n)
+		for i := range z {
+			z[i] = rz
+		}
+		return z
+	}
+	switch a.Kind {
+	case ptx.ArgInt:
+		v := uint64(a.Int)
+		if a.Neg {
+			v = -v
+		}
+		switch typ {
+		case "f32":
+			v = uint64(math.Float32bits(float32(a.Int)))
+		case "f64":
+			v = math.Float64bits(float64(a.Int))
+		}
+		return immWords(v, bits, n)
+	case ptx.ArgFloat:
+		return immWords(floatBits(a, bits), bits, n)
+	case ptx.ArgName:
+		return b.named(a, typ, n, bits)
+	case ptx.ArgVector: // mov.b64 with a vector is the rule's own; here words of the elements in order
+		var out []word
+		for k := range a.Elems {
+			out = append(out, b.allWords(&a.Elems[k])...)
+		}
+		if len(out) >= n {
+			return out
+		}
+	}
+	b.fail(a.Pos, fmt.Sprintf("operand cannot be read as .%s", typ))
+	return zeros()
+}
+
+func immWords(v uint64, bits, n int) []word {
+	if bits > 0 && bits < 32 {
+		v &= 1<<bits - 1
+	}
+	out := make([]word, n)
+	for i := range out {
+		if i < 2 {
+			out[i] = immWord(uint32(v >> (32 * i)))
+		} else {
+			out[i] = rz
+		}
+	}
+	return out
+}
+
+// immWord is an immediate operand, RZ for 0.
+func immWord(v uint32) word {
+	if v == 0 {
+		return rz
+	}
+	return imm(v)
+}
+
+func floatBits(a *ptx.Arg, bits int) uint64 {
+	if a.HexFloat {
+		switch {
+		case bits == 64 && a.Single:
+			f := float64(math.Float32frombits(uint32(a.Bits)))
+			return math.Float64bits(f)
+		case bits == 32 && !a.Single:
+			return uint64(math.Float32bits(float32(math.Float64frombits(a.Bits))))
+		}
+		return a.Bits
+	}
+	f := a.Float
+	if a.Neg {
+		f = -f
+	}
+	if bits == 64 {
+		return math.Float64bits(f)
+	}
+	return uint64(math.Float32bits(float32(f)))
+}
+
+func (b *builder) named(a *ptx.Arg, typ string, n, bits int) []word {
+	if w, ok := b.specialValue(a, n); ok {
+		return w
+	}
+	s := b.scope.lookup(b.f, a.Name)
+	if s == nil {
+		b.fail(a.Pos, fmt.Sprintf("%q is not declared", a.Name))
+		return immWords(0, bits, n)
+	}
+	switch s.kind {
+	case symReg:
+		if s.pred {
+			b.fail(a.Pos, fmt.Sprintf("predicate %s used as a .%s operand", a.Name, typ))
+			return immWords(0, bits, n)
+		}
+		return b.regWords(a, s, typ, n)
+	case symParam:
+		if len(s.words) > 0 { // parameter of an inlined function
+			return b.regWords(a, s, typ, n)
+		}
+	}
+	return b.addressOf(a, s, n)
+}
+
+// regWords are the first n words of a register, with a member suffix resolved.
+func (b *builder) regWords(a *ptx.Arg, s *symbol, typ string, n int) []word {
+	words := s.words
+	if a.Member != "" && s.v != nil && s.v.Vector > 0 {
+		k := memberIndex(a.Member)
+		per := typeWords(s.typ)
+		if k < 0 || (k+1)*per > len(words) {
+			b.fail(a.Pos, fmt.Sprintf("%s has no element .%s", a.Name, a.Member))
+			k = 0
+		}
+		words = words[k*per : (k+1)*per]
+	}
+	out := make([]word, 0, n)
+	for _, r := range words {
+		if len(out) == n {
+			break
+		}
+		out = append(out, isa.R(r))
+	}
+	if len(out) < n {
+		b.fail(a.Pos, fmt.Sprintf("%s is .%s, too narrow for .%s", a.Name, s.typ, typ))
+		for len(out) < n {
+			out = append(out, rz)
+		}
+	}
+	return out
+}
+
+func memberIndex(m string) int {
+	switch m {
+	case "x", "r":
+		return 0
+	case "y", "g":
+		return 1
+	case "z", "b":
+		return 2
+	case "w", "a":
+		return 3
+	}
+	return -1
+}
+
+func (b *builder) destination(a *ptx.Arg, typ string) []word {
+	n := typeWords(typ)
+	w := b.allWords(a)
+	if len(w) >= n {
+		return w[:n]
+	}
+	if len(w) > 0 && b.err == nil {
+		b.fail(a.Pos, fmt.Sprintf("%s is too narrow for .%s", a.Name, typ))
+	}
+	for len(w) < n {
+		w = append(w, rz)
+	}
+	return w
+}
+
+// allWords are all words of a register operand. "_" gives four RZ.
+func (b *builder) allWords(a *ptx.Arg) []word {
+	switch a.Kind {
+	case ptx.ArgSink:
+		return []word{rz, rz, rz, rz}
+	case ptx.ArgVector:
+		var out []word
+		for k := range a.Elems {
+			out = append(out, b.allWords(&a.Elems[k])...)
+		}
+		return out
+	case ptx.ArgName:
+		s := b.scope.lookup(b.f, a.Name)
+		switch {
+		case s == nil:
+			b.fail(a.Pos, fmt.Sprintf("%q is not declared", a.Name))
+		case s.kind != symReg && len(s.words) == 0 || s.pred:
+			b.fail(a.Pos, fmt.Sprintf("%s is no data register", a.Name))
+		default:
+			n := len(s.words)
+			if a.Member != "" && s.v != nil && s.v.Vector > 0 {
+				n = typeWords(s.typ)
+			}
+			return b.regWords(a, s, s.typ, n)
+		}
+		return []word{rz, rz, rz, rz}
+	}
+	b.fail(a.Pos, "a register is needed here")
+	return []word{rz, rz, rz, rz}
+}
+
+func (b *builder) predValue(a *ptx.Arg) word {
+	switch a.Kind {
+	case ptx.ArgInt:
+		if (a.Int != 0) != a.Neg {
+			return pt
+		}
+		return notPT
+	case ptx.ArgName:
+		s := b.scope.lookup(b.f, a.Name)
+		if s == nil {
+			b.fail(a.Pos, fmt.Sprintf("predicate %q is not declared", a.Name))
+			return pt
+		}
+		if !s.pred {
+			b.fail(a.Pos, fmt.Sprintf("%s is no predicate", a.Name))
+			return pt
+		}
+		w := isa.P(s.words[0])
+		if a.Neg {
+			w.Flags |= isa.Neg
+		}
+		return w
+	}
+	b.fail(a.Pos, "a predicate is needed here")
+	return pt
+}
+
+func (b *builder) predDestination(a *ptx.Arg) word {
+	if a.Kind == ptx.ArgSink {
+		return pt
+	}
+	w := b.predValue(a)
+	if w.Is(isa.Neg) || a.Kind == ptx.ArgInt {
+		b.fail(a.Pos, "a predicate register is needed as destination")
+	}
+	return w
+}
