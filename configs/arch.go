@@ -39,18 +39,23 @@ type Arch struct {
 	LSU           LSU                 `yaml:"lsu"`
 	Memory        Memory              `yaml:"memory"`
 	Launch        LaunchCost          `yaml:"launch"`
+
+	// Overrides are the changes made to the loaded file, in order; those that changed nothing are left out.
+	Overrides []Override `yaml:"-"`
 }
 
 // SM is the issue structure.
 type SM struct {
-	Origin        `yaml:",inline"`
-	SubPartitions int `yaml:"sub_partitions"`           // warp schedulers, each with its share of warps (warp slot mod N)
-	IssueInterval int `yaml:"issue_interval"`           // cycles between issue slots of a scheduler: 1; 2 on 2.x (half-rate clock); 4 on 1.x
-	IssueWidth    int `yaml:"issue_width"`              // instructions a slot from one warp: 2 where the generation dual-issues
-	CrossPipe     int `yaml:"cross_pipe_latency"`       // extra cycles between producer and consumer on different math pipes
-	PredLatency   int `yaml:"predicate_latency"`        // predicate write to guard or select
-	BranchPred    int `yaml:"branch_predicate_latency"` // predicate write to a branch
-	SignalLatency int `yaml:"signal_latency"`           // cycles from a dependency barrier's set to the first cycle a waiter can see it
+	Origin         `yaml:",inline"`
+	SubPartitions  int `yaml:"sub_partitions"`           // warp schedulers, each with its share of warps (warp slot mod N)
+	IssueInterval  int `yaml:"issue_interval"`           // cycles between issue slots of a scheduler: 1; 2 on 2.x (half-rate clock); 4 on 1.x
+	IssueWidth     int `yaml:"issue_width"`              // instructions a slot from one warp: 2 where the generation dual-issues
+	CrossPipe      int `yaml:"cross_pipe_latency"`       // extra cycles between producer and consumer on different math pipes
+	PredLatency    int `yaml:"predicate_latency"`        // predicate write to its use as a source: SEL, ISETP, PLOP3, IADD3.X
+	GuardLatency   int `yaml:"guard_latency"`            // predicate write to a guard, or to VOTE
+	BranchPred     int `yaml:"branch_predicate_latency"` // predicate write to a branch
+	UniformLatency int `yaml:"uniform_latency"`          // uniform register write to its use by a vector instruction; 0: no uniform datapath
+	SignalLatency  int `yaml:"signal_latency"`           // cycles from a dependency barrier's set to the first cycle a waiter can see it
 }
 
 // Occupancy holds the limits and allocation granularities of the occupancy calculation.

@@ -19,8 +19,11 @@ type Target struct {
 	Pipe [NumClasses]string
 	// CrossPipe is added to Latency when producer and consumer are on different fixed-latency pipes.
 	CrossPipe int
-	// PredLatency is the distance from a predicate write to its use as guard or source; BranchPred: to a branch.
-	PredLatency, BranchPred int
+	// PredLatency is the distance from a predicate write to its use as a source (SEL, ISETP, PLOP3, IADD3.X);
+	// GuardLatency: to a guard or VOTE; BranchPred: to a branch. On sm_90 ptxas keeps 4, 13 and 13 cycles.
+	PredLatency, GuardLatency, BranchPred int
+	// UniformLatency is the distance from a uniform register write to its use by a vector instruction.
+	UniformLatency int
 
 	RegBanks      int // register file banks
 	MaxRegs       int // architectural registers a thread may use: 63, 127 (sm_1x: 124), 255

@@ -1,0 +1,93 @@
+package configs
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+	"sync"
+	"unicode"
+)
+
+type boardFile struct {
+	Boards []Board `yaml:"boards"`
+}
+
+// boardTable reads boards.yaml once.
+var boardTable = sync.OnceValues(func() ([]Board, error) {
+	text, err := files.ReadFile("boards.yaml")
+	if err != nil {
+		return nil, err
+	}
+	return parseBoards("boards.yaml", text)
+})
+
+func parseBoards(name string, text []byte) ([]Board, error) {
+	tree, err := parseDocument(name, text)
+	if err != nil {
+		return nil, err
+	}
+	var f boardFile
+	if err := decode(tree, reflect.ValueOf(&f).Elem(), ""); err != nil {
+		return nil, err
+	}
+	seen := map[string]bool{}
+	for i, b := range f.Boards {
+		n := tree.fields["boards"].value.items[i]
+		id := boardID(b.Name)
+		_, archKnown := nameOf(b.Arch)
+		switch {
+		case id == "" || seen[id]:
+			return nil, n.errorf("board %d: missing or repeated name %q", i+1, b.Name)
+		case !archKnown:
+			return nil, n.errorf("board %s: arch %q", b.Name, b.Arch)
+		case b.SMs < 1 || b.ClockMHz <= 0 || b.MemoryGBs <= 0 || b.L2KB < 0:
+			return nil, n.errorf("board %s: sms, clock_mhz and memory_gb_s must be positive", b.Name)
+		case b.Source == "":
+			return nil, n.errorf("board %s: no source", b.Name)
+		}
+		if flt := checkOrigin("confidence", string(b.Confidence), "confidence"); flt != nil {
+			return nil, n.errorf("board %s: %s", b.Name, flt.message)
+		}
+		seen[id] = true
+	}
+	return f.Boards, nil
+}
+
+// Boards lists the known products, oldest architecture first.
+func Boards() ([]Board, error) { return boardTable() }
+
+// LoadBoard finds a board by name, without regard to case, spaces, and the words NVIDIA, GeForce and Tesla.
+func LoadBoard(name string) (*Board, error) {
+	boards, err := boardTable()
+	if err != nil {
+		return nil, err
+	}
+	id := boardID(name)
+	var names []string
+	for i := range boards {
+		if boardID(boards[i].Name) == id {
+			b := boards[i]
+			return &b, nil
+		}
+		names = append(names, boards[i].Name)
+	}
+	message := fmt.Sprintf("no board %q", name)
+	if n := nearest(name, names); n != "" {
+		return nil, fmt.Errorf("%s; did you mean %q?", message, n)
+	}
+	return nil, fmt.Errorf("%s; known: %s", message, strings.Join(names, ", "))
+}
+
+// boardID reduces a product name to what people agree on: "GeForce RTX 3060" and "rtx3060" are one.
+func boardID(name string) string {
+	s := strings.ToLower(name)
+	for _, w := range []string{"nvidia", "geforce", "tesla"} {
+		s = strings.ReplaceAll(s, w, "")
+	}
+	return strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) {
+			return r
+		}
+		return -1
+	}, s)
+}

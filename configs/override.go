@@ -1,0 +1,190 @@
+package configs
+
+import (
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+)
+
+// Override replaces one number of an architecture: Key is the dotted path of the YAML key, for
+// example "classes.idp.issue_interval", "lsu.l1_latency" or "warp_scheduler".
+type Override struct {
+	Key, Value string
+	From       string // where it was written, for messages: "--set", or a file with line; empty means --set
+}
+
+// ParseOverride splits "key=value".
+func ParseOverride(text string) (Override, error) {
+	k, v, ok := strings.Cut(text, "=")
+	o := Override{Key: strings.TrimSpace(k), Value: strings.TrimSpace(v)}
+	if !ok || o.Key == "" || o.Value == "" {
+		return Override{}, &Error{File: "--set", Line: 0, Col: 1, Width: len(text), Text: text,
+			Message: "expected key=value, for example classes.idp.issue_interval=1"}
+	}
+	return o, nil
+}
+
+// String is the override as it is written on the command line.
+func (o Override) String() string { return o.Key + "=" + o.Value }
+
+func (o Override) errorf(from, width int, format string, args ...any) *Error {
+	file := o.From
+	if file == "" {
+		file = "--set"
+	}
+	return &Error{File: file, Col: from + 1, Width: width, Text: o.String(), Message: fmt.Sprintf(format, args...)}
+}
+
+// fixedKeys cannot be overridden: they say which instruction set the architecture has.
+var fixedKeys = []string{"name", "compute_capability", "family", "base"}
+
+// apply sets one key of the architecture and notes the change in a.Overrides.
+func (a *Arch) apply(o Override) error {
+	o.Key = a.resolveAlias(o.Key)
+	if slices.Contains(fixedKeys, o.Key) {
+		return o.errorf(0, len(o.Key), "%s cannot be overridden; choose another architecture, or write a file with `base: %s`", o.Key, a.Name)
+	}
+	before, err := a.value(o)
+	if err != nil {
+		return err
+	}
+	if err := a.set(o); err != nil {
+		return err
+	}
+	after, err := a.value(o)
+	if err != nil {
+		return err
+	}
+	if before != after {
+		a.Overrides = append(a.Overrides, o)
+	}
+	return nil
+}
+
+// resolveAlias turns pipes.idp.issue_interval into classes.idp.issue_interval when idp is a class and
+// no pipe: intervals belong to classes, but people think of "the DP4A unit".
+func (a *Arch) resolveAlias(key string) string {
+	parts := strings.Split(key, ".")
+	if len(parts) == 3 && parts[0] == "pipes" {
+		_, isPipe := a.Pipes[parts[1]]
+		_, isClass := a.Classes[parts[1]]
+		if isClass && !isPipe {
+			return "classes." + parts[1] + "." + parts[2]
+		}
+	}
+	return key
+}
+
+// set stores the value. Map rows are copied, changed and put back, since Go's map values have no address.
+func (a *Arch) set(o Override) error {
+	parts := strings.Split(o.Key, ".")
+	return walk(reflect.ValueOf(a).Elem(), parts, 0, o, func(v reflect.Value) error {
+		text := o.Value
+		if v.Kind() == reflect.Slice && v.Type().Elem().Kind() == reflect.String && text == "" {
+			return o.errorf(0, len(o.Key), "%s: expected %s", o.Key, kindName(v.Type()))
+		}
+		if err := setScalar(v, text); err != nil {
+			return o.errorf(len(o.Key)+1, len(o.Value), "%s: %v", o.Key, err)
+		}
+		return nil
+	})
+}
+
+// value reads the current value of the key as text.
+func (a *Arch) value(o Override) (string, error) {
+	var text string
+	err := walk(reflect.ValueOf(a).Elem(), strings.Split(o.Key, "."), 0, o, func(v reflect.Value) error {
+		text = formatScalar(v)
+		return nil
+	})
+	return text, err
+}
+
+// walk follows parts[i:] below v and calls act on the settable leaf.
+func walk(v reflect.Value, parts []string, i int, o Override, act func(reflect.Value) error) error {
+	col := 0
+	for _, p := range parts[:min(i, len(parts))] {
+		col += len(p) + 1
+	}
+	at := strings.Join(parts[:i], ".")
+	switch v.Kind() {
+	case reflect.Struct:
+		ms := slices.DeleteFunc(members(v.Type()), func(m member) bool { return m.origin })
+		if i == len(parts) {
+			return o.errorf(0, len(o.Key), "%s is a section; set one of its keys: %s", at, strings.Join(memberNames(ms), ", "))
+		}
+		for _, m := range ms {
+			if m.name == parts[i] {
+				return walk(v.FieldByIndex(m.index), parts, i+1, o, act)
+			}
+		}
+		return o.errorf(col, len(parts[i]), "%s", unknownKey(parts, i, at, memberNames(ms)))
+	case reflect.Map:
+		rows := mapKeys(v)
+		if i == len(parts) {
+			return o.errorf(0, len(o.Key), "%s is a table; set a key of one of its rows: %s", at, strings.Join(rows, ", "))
+		}
+		row := v.MapIndex(reflect.ValueOf(parts[i]))
+		if !row.IsValid() {
+			return o.errorf(col, len(parts[i]), "%s", unknownKey(parts, i, at, rows))
+		}
+		item := reflect.New(v.Type().Elem()).Elem()
+		item.Set(row)
+		if err := walk(item, parts, i+1, o, act); err != nil {
+			return err
+		}
+		v.SetMapIndex(reflect.ValueOf(parts[i]), item)
+		return nil
+	}
+	if i < len(parts) {
+		return o.errorf(col, len(parts[i]), "%s is a single value and has no key %q", at, parts[i])
+	}
+	return act(v)
+}
+
+func mapKeys(v reflect.Value) []string {
+	var keys []string
+	for _, k := range v.MapKeys() {
+		keys = append(keys, k.String())
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+// unknownKey words the message for a key that does not exist; a bare name is searched in all sections.
+func unknownKey(parts []string, i int, at string, here []string) string {
+	message := fmt.Sprintf("unknown key %q", strings.Join(parts[:i+1], "."))
+	if at == "pipes" && len(parts) > 1 {
+		return suggest(message+": no such pipe", parts[i], here)
+	}
+	if len(parts) == 3 && parts[0] == "pipes" && i == 2 && (parts[2] == "issue_interval" || parts[2] == "latency") {
+		return fmt.Sprintf("%s; %s belongs to the opcode classes that use the pipe: classes.CLASS.%s", message, parts[2], parts[2])
+	}
+	if n := nearest(parts[i], here); n != "" {
+		return fmt.Sprintf("%s; did you mean %q?", message, join(at, n))
+	}
+	if i == 0 {
+		if full := findLeaf(parts[len(parts)-1]); full != "" {
+			return fmt.Sprintf("%s; did you mean %q?", message, full)
+		}
+	}
+	return suggest(message, parts[i], here)
+}
+
+// findLeaf finds the section.key whose last element is nearest to name.
+func findLeaf(name string) string {
+	paths := map[string]string{}
+	for _, m := range members(reflect.TypeFor[Arch]()) {
+		if m.typ.Kind() != reflect.Struct {
+			continue
+		}
+		for _, leaf := range members(m.typ) {
+			if !leaf.origin {
+				paths[leaf.name] = m.name + "." + leaf.name
+			}
+		}
+	}
+	return paths[nearest(name, slices.Sorted(maps.Keys(paths)))]
+}
