@@ -1,0 +1,123 @@
+package workloads
+
+import (
+	"fmt"
+
+	"github.com/sarchlab/smsim/isa"
+)
+
+// MaxMemoryBytes bounds the buffers of one launch together.
+const MaxMemoryBytes = 8 << 30
+
+// NewLaunch allocates and fills the buffers of a case and lays out the parameters of the compiled kernel.
+// The buffers come back in argument order; scalars have nil. Errors name the argument, the parameter and its declared type.
+func (c *Case) NewLaunch(p *isa.Program) (*isa.Launch, []*isa.Buffer, error) {
+	if len(c.Args) != len(p.Params) {
+		return nil, nil, c.Errorf("kernel %s has %s, %s given: %s", p.Name, count(len(p.Params), "parameter"),
+			count(len(c.Args), "argument"), signature(p))
+	}
+	total := uint64(0)
+	for i := range c.Args {
+		if err := c.Args[i].fits(i, &p.Params[i], p.Name); err != nil {
+			return nil, nil, err
+		}
+		if total += c.Args[i].Bytes; total > MaxMemoryBytes {
+			return nil, nil, c.Args[i].Errorf("the buffers need %d bytes, more than the limit of %d", total, uint64(MaxMemoryBytes))
+		}
+	}
+	l := &isa.Launch{Grid: c.Grid, Block: c.Block, DynamicShared: c.DynamicShared, Mem: isa.NewMemory()}
+	bufs := make([]*isa.Buffer, len(c.Args))
+	for i := range c.Args {
+		a, param := &c.Args[i], &p.Params[i]
+		if end := int(param.Offset + param.Size); end > len(l.Params) {
+			l.Params = append(l.Params, make([]byte, end-len(l.Params))...)
+		}
+		to := l.Params[param.Offset:][:param.Size]
+		if !a.IsBuffer() {
+			copy(to, a.Raw)
+			continue
+		}
+		bufs[i] = l.Mem.Alloc(a.label(i), a.Bytes)
+		a.Fill(bufs[i].Data)
+		for j := range to {
+			to[j] = byte(bufs[i].Addr >> (8 * j))
+		}
+	}
+	return l, bufs, nil
+}
+
+// label is the name of a buffer in messages.
+func (a *Arg) label(i int) string {
+	if a.Name != "" {
+		return a.Name
+	}
+	return fmt.Sprintf("argument %d", i+1)
+}
+
+// fits checks the argument against the parameter that it is for.
+func (a *Arg) fits(i int, p *isa.Param, kernel string) error {
+	declared := TypeName(p.Type)
+	bad := func(format string, args ...any) error {
+		return a.Errorf("argument %d (%s) does not fit parameter %s of kernel %s, declared %s: %s", i+1, a.What(), p.Name, kernel,
+			declare(p), fmt.Sprintf(format, args...))
+	}
+	size := uint32(len(a.Raw))
+	switch {
+	case a.IsBuffer() && p.Size != 8 && p.Size != 4, a.IsBuffer() && isFloat(declared), a.IsBuffer() && p.Size == 4 && !p.Pointer:
+		return bad("a buffer needs a pointer parameter")
+	case a.IsBuffer():
+		return nil
+	case p.Pointer && a.Type != "u64" && a.Type != "b64" && p.Size == 8:
+		return bad("it is a pointer; give a buffer")
+	case a.Type == "hex" && size == p.Size:
+		return nil
+	case size != p.Size:
+		return bad("it has %s, the parameter %s", count(int(size), "byte"), count(int(p.Size), "byte"))
+	case a.Type == "hex", a.Type[0] == 'b', declared == "", declared[0] == 'b':
+		return nil
+	case isFloat(a.Type) != isFloat(declared):
+		return bad("give it as %s", declared)
+	}
+	return nil
+}
+
+func isFloat(typ string) bool { return typ != "" && typ[0] == 'f' }
+
+func count(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// declare is the parameter's declaration as PTX writes it.
+func declare(p *isa.Param) string {
+	t := TypeName(p.Type)
+	if size, ok := scalarTypes[t]; ok && uint32(size) == p.Size {
+		return "." + t
+	}
+	return fmt.Sprintf(".align %d .b8[%d]", p.Align, p.Size)
+}
+
+// signature lists the parameters with their declared types.
+func signature(p *isa.Program) string {
+	if len(p.Params) == 0 {
+		return "it takes none"
+	}
+	s := ""
+	for i := range p.Params {
+		if i > 0 {
+			s += ", "
+		}
+		s += declare(&p.Params[i]) + " " + p.Params[i].Name
+	}
+	return s
+}
+
+// TypeName is the PTX name of a scalar type, "" for others.
+func TypeName(t isa.Type) string {
+	return map[isa.Type]string{
+		isa.U8: "u8", isa.S8: "s8", isa.U16: "u16", isa.S16: "s16", isa.U32: "u32", isa.S32: "s32", isa.U64: "u64", isa.S64: "s64",
+		isa.F32: "f32", isa.F64: "f64", isa.B32: "b32", isa.B64: "b64",
+	}[t]
+}

@@ -1,0 +1,91 @@
+// Package workloads holds what is run: kernel files, launches, arguments, expected results. It reads workload and
+// study files (docs/workloads.md), builds the memory and parameters of a launch and checks its output.
+// It knows nothing of timing. The bundled workloads are embedded, see [Bundled].
+package workloads
+
+import (
+	"github.com/sarchlab/smsim/isa"
+	"github.com/sarchlab/smsim/strictyaml"
+)
+
+// Plan is a run file with everything resolved: what to run, on what, what to expect, what to write.
+// A workload file gives one case; a study file one per variant and launch.
+type Plan struct {
+	Study    bool
+	Path     string // the run file, "" if the plan comes from flags alone
+	Name     string
+	Question string // a study's question, a workload's description
+
+	Settings
+	Cases []*Case
+
+	Compare  []Comparison
+	XAxis    string // what Case.X counts: "output columns a thread"
+	WorkUnit string // what Case.Work counts: "byte products"
+}
+
+// Settings are the choices that flags and environment can replace.
+type Settings struct {
+	Archs      []string // "sm_90"; empty: the default of the command
+	Board      string   // key of the boards; empty: each architecture's own
+	SMs        int      // SMs that share the grid; 0: the board's
+	Blocks     Blocks
+	Check      CheckMode
+	Overrides  Overrides
+	Outputs    Outputs
+	CycleLimit uint64 // 0: the command's default
+}
+
+// Case is one kernel with one launch: everything but the architecture.
+type Case struct {
+	strictyaml.Place // of the variant or launch, for messages
+
+	Variant string // name of the variant, "" in a workload file
+	Launch  string // name of the launch
+	Title   string // what the launch stands for: "one warp a scheduler"
+	Group   string // series in tables and plots: "imad", "dp4a"
+	X       float64
+	HasX    bool // X is given
+
+	Kernel  *KernelFile
+	Entry   string // "" for the file's only entry
+	EntryAt strictyaml.Place
+
+	Grid, Block   isa.Dim3
+	DynamicShared int // bytes
+	Args          []Arg
+	Expect        []Expect
+	Work          float64 // units of work of the whole grid; 0: not given
+}
+
+// KernelFile is the PTX text of one or more cases.
+type KernelFile struct {
+	Path string // for messages and results
+	Text []byte
+}
+
+// Comparison is a pair of variants whose speed-up a study reports.
+type Comparison struct {
+	strictyaml.Place `yaml:"-"`
+	Baseline         string `yaml:"baseline,required"`
+	Variant          string `yaml:"variant,required"`
+	Label            string `yaml:"label"` // "1 column"
+}
+
+// Variants lists the names of the plan's variants in order of appearance.
+func (p *Plan) Variants() []string { return p.distinct(func(c *Case) string { return c.Variant }) }
+
+// Launches lists the names of the plan's launches in order of appearance.
+func (p *Plan) Launches() []string { return p.distinct(func(c *Case) string { return c.Launch }) }
+
+func (p *Plan) distinct(of func(*Case) string) []string {
+	var out []string
+	seen := map[string]bool{}
+	for _, c := range p.Cases {
+		if n := of(c); !seen[n] {
+			seen[n] = true
+			out = append(out, n)
+		}
+	}
+	return out
+}
