@@ -22,6 +22,30 @@ type Module struct {
 	Vars        []*Var         // module scope, in order
 	Funcs       []*Func        // entries and device functions, declarations too, in order
 	Files       map[int]string // .file
+	Aliases     []Alias        // .alias
+	Pragmas     []string       // .pragma at module scope
+	Sections    []*Section     // debug data
+}
+
+// Alias is .alias NAME, TARGET: two names for one function.
+type Alias struct {
+	Pos          Pos
+	Name, Target string
+}
+
+// Section is a .section with debug data. smsim reads it only for function names (.debug_str).
+type Section struct {
+	Pos   Pos
+	Name  string // ".debug_str"
+	Items []SectionItem
+}
+
+// SectionItem is a label ("$L__info_string0") or a row of data.
+type SectionItem struct {
+	Pos    Pos
+	Label  string
+	Type   string   // "b8", "4byte", ...
+	Values []string // numbers, symbols, sums and differences of them, without blanks
 }
 
 // Entry finds the kernel of that name; an empty name finds the only kernel.
@@ -69,6 +93,8 @@ type Var struct {
 	Ptr                           bool   // parameter attribute .ptr
 	PtrSpace                      string // .ptr .global
 	PtrAlign                      int
+	Bank                          int      // .const[N] of PTX 1.x and 2.x
+	Attributes                    []string // of .attribute(...), verbatim: ".managed"
 }
 
 // InitValue is one element of an initialiser, flattened in row-major order.
@@ -76,7 +102,9 @@ type InitValue struct {
 	Pos     Pos
 	Int     uint64
 	Float   float64
-	IsFloat bool
+	IsFloat bool   // Int then holds the bits of Float, or with Single those of a float32
+	Single  bool   // written as 0fXXXXXXXX
+	Field   string // attribute of a sampler or texture initialiser: "filter_mode", with its value in Symbol or Int
 	Symbol  string // address of a variable or function, plus Int
 	Generic bool   // generic(sym)
 	Mask    uint64 // 0xFF(sym): byte selector mask, 0: none
@@ -97,7 +125,8 @@ type Func struct {
 	MinNCTA               int // .minnctapersm
 	MaxNReg               int
 	Pragmas               []string
-	Directives            []string // other performance directives, verbatim
+	Directives            []string // other performance directives, verbatim: ".reqnctapercluster 2, 1, 1"
+	Attributes            []string // of .attribute(...), verbatim
 }
 
 // Block is a { } scope.
@@ -121,7 +150,9 @@ type Loc struct {
 	Pos             Pos
 	File, Line, Col int
 	InlinedAt       bool
-	Function        string
+	Function        string // function_name operand: a .debug_str label, with "+N" if written so
+	InFile          int    // place it was inlined at
+	InLine, InCol   int
 }
 
 // Pragma is a .pragma in a body.
@@ -144,6 +175,8 @@ type Prototype struct {
 	Label   string
 	Returns []*Var
 	Params  []*Var
+
+	Directives []string // ".noreturn", verbatim
 }
 
 // Guard is the predicate of an instruction: @p or @!p.
@@ -191,7 +224,7 @@ type ArgKind uint8
 
 // Kinds of operands.
 const (
-	ArgName    ArgKind = iota // register, variable, label, function or special register (Name, with .x in Member)
+	ArgName    ArgKind = iota // register, variable, label, function or special register (Name, with .x in Member); Name + Int of a variable
 	ArgInt                    // integer literal: Int (two's complement bits), Unsigned for a U suffix
 	ArgFloat                  // floating literal: Float; Bits and Single for 0f/0d forms
 	ArgAddr                   // [base + Int]: Name or, for an absolute address, none
@@ -200,6 +233,7 @@ const (
 	ArgSink                   // _
 	ArgString                 // "text"
 	ArgTexAddr                // [tex, {coords}] or [tex, sampler, {coords}]: Elems
+	ArgIndex                  // name[i] with a register index: Name and one Elems per dimension (constant ones become ArgName or ArgAddr)
 )
 
 // Arg is one operand.
@@ -209,6 +243,7 @@ type Arg struct {
 	Name     string
 	Member   string // x, y, z, w, b0-b3, h0, h1, b3210-like selectors; combined ones keep their dots
 	Neg      bool   // -a or !p
+	Not      bool   // Neg was written as !
 	Int      int64
 	Unsigned bool
 	Float    float64
