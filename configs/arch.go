@@ -169,11 +169,31 @@ type LSU struct {
 	MissesInFlight   int  `yaml:"misses_in_flight"`      // lines
 	StoreBytesCycle  int  `yaml:"store_bytes_per_cycle"` // SM to L2
 	LocalLatency     int  `yaml:"local_latency"`
-	ConstantBytes    int  `yaml:"constant_bytes"` // first-level constant cache
-	Constant15Bytes  int  `yaml:"constant_l15_bytes"`
-	ConstantLatency  int  `yaml:"constant_latency"` // LDC that hits
-	ConstantMiss     int  `yaml:"constant_miss"`    // constant operand or LDC that misses the first level
-	ConstantMissL2   int  `yaml:"constant_miss_l2"` // and the second
+
+	// Cycles a sub-partition's port is held by an access of 1, 2 and 4 words a lane; absent: derived from a 2-cycle port.
+	LoadPort        []int `yaml:"load_port,omitempty,flow"`         // LDS
+	StorePort       []int `yaml:"store_port,omitempty,flow"`        // STS, ATOMS
+	GlobalLoadPort  []int `yaml:"global_load_port,omitempty,flow"`  // LDG
+	GlobalStorePort []int `yaml:"global_store_port,omitempty,flow"` // STG, ATOMG, RED
+	// Sixteenths of a cycle between the passes (bank conflicts, lines) of one instruction; 0: 16, one pass a cycle.
+	PassInterval16      int `yaml:"pass_interval_16,omitempty"`
+	StorePassInterval16 int `yaml:"store_pass_interval_16,omitempty"`
+	// Cycles of the shared unit that a store to global memory takes for each group of lanes; 0: 1.
+	StorePasses int `yaml:"store_passes,omitempty"`
+	// Stores on their way out: warp-stores the SM holds, sectors in flight beyond it, share of bandwidth with all SMs active.
+	StoreBuffer        int     `yaml:"store_buffer,omitempty"`
+	StoreBurstSectors  int     `yaml:"store_burst_sectors,omitempty"`
+	StoreBytesCycleAll float64 `yaml:"store_bytes_per_cycle_all,omitempty"`
+	// Constant caches: line, and the part of a line that a first-level miss brings in when the second level has it.
+	ConstantLine   int `yaml:"constant_line_bytes,omitempty"`
+	ConstantSector int `yaml:"constant_sector_bytes,omitempty"`
+	ConstantWays   int `yaml:"constant_ways,omitempty"`
+
+	ConstantBytes   int `yaml:"constant_bytes"` // first-level constant cache
+	Constant15Bytes int `yaml:"constant_l15_bytes"`
+	ConstantLatency int `yaml:"constant_latency"` // LDC that hits
+	ConstantMiss    int `yaml:"constant_miss"`    // constant operand or LDC that misses the first level
+	ConstantMissL2  int `yaml:"constant_miss_l2"` // and the second
 }
 
 // Memory is what lies beyond the SM.
@@ -181,7 +201,8 @@ type Memory struct {
 	Origin            `yaml:",inline"`
 	L2Latency         int     `yaml:"l2_latency"`               // dependent load that hits L2
 	L2LatencyFar      int     `yaml:"l2_latency_far"`           // in the far partition; 0: none
-	L2FarShare        float64 `yaml:"l2_far_share"`             // share of lines there
+	L2FarShare        float64 `yaml:"l2_far_share"`             // share of L2's capacity that only the far partition holds
+	L2LatencySpread   int     `yaml:"l2_latency_spread"`        // half the range of the latency over lines (slices are not equally far)
 	DRAMLatency       int     `yaml:"dram_latency"`             // dependent load that misses L2
 	L2BytesCycle      float64 `yaml:"l2_bytes_per_cycle"`       // one SM alone
 	L2BytesCycleAll   float64 `yaml:"l2_bytes_per_cycle_all"`   // one SM's share with all SMs active
@@ -190,7 +211,10 @@ type Memory struct {
 	AtomicLatency     int     `yaml:"atomic_latency"`           // global atomic with return
 	AtomicInterval    float64 `yaml:"atomic_interval"`          // cycles a warp-instruction, distinct words of a line
 	AtomicSameAddr    float64 `yaml:"atomic_same_address"`      // cycles a lane on one address
-	L2LineBytes       int     `yaml:"l2_line_bytes"`
+	// Cycles a sector of an atomic (reduction) takes of this SM's share when all SMs are active; 0: as a store.
+	AtomicSectorAll    float64 `yaml:"atomic_sector_all,omitempty"`
+	ReductionSectorAll float64 `yaml:"reduction_sector_all,omitempty"`
+	L2LineBytes        int     `yaml:"l2_line_bytes"`
 }
 
 // LaunchCost is the start and end of blocks.

@@ -1,0 +1,92 @@
+package pipelines
+
+import (
+	"math/bits"
+
+	"github.com/sarchlab/smsim/isa"
+)
+
+// accessAtomic is an atomic or reduction on global memory. It is performed at L2. Lanes on the same word go in separate
+// rounds; a round sends one packet a line, as a store does.
+func (m *MemPath) accessAtomic(a MemAccess, t *MemTiming) {
+	p, e := &m.par, a.Effect
+	reduction := a.Class == isa.ClassRED
+	groups := m.coalesce(a)
+	lines := m.co.n
+	for i := 0; i < lines; i++ {
+		m.lookupL2(m.co.lines[i].line, m.co.lines[i].sectors, true, t)
+		t.L1Sectors += sectorCount(m.co.lines[i].sectors)
+	}
+	sector := p.atomicSectorTicks
+	if reduction {
+		sector = p.reductionSectorTicks
+	}
+	var length ticks
+	rounds := uint64(0)
+	rest := e.Exec
+	for rest != 0 {
+		round := m.oneLaneAWord(e.Addr, rest, uint64(max(e.Size, 4)))
+		rest &^= round
+		rounds++
+		m.co.global(e.Addr, round, uint64(max(e.Size, 1)), p.lineShift, p.sectorShift)
+		for i := 0; i < m.co.n; i++ {
+			c := sectorCount(m.co.lines[i].sectors)
+			length += ticks(c) * sector
+			if c > 1 || !reduction {
+				length += p.atomicHeaderTicks
+			}
+		}
+	}
+	m.holdForStore(a)
+	first, last := m.enter(a, p.globalStorePort[widthIndex(e.Size)], groups*p.storePasses, 16)
+	t.SourcesRead, t.SlotFree = first, first
+	t.Wavefronts, t.BankConflicts = int(rounds), int(rounds)-1
+	t.Level = LevelL2
+	gone := m.send(last, length)
+	latency := p.atomicLatency
+	if t.L2SectorHits < t.L2Sectors {
+		t.Level = LevelDRAM
+		latency += p.dramLatency - p.l2Latency
+		t.DRAMBytes += (t.L2Sectors - t.L2SectorHits) * int(p.sectorBytes)
+	}
+	if e.Load && !reduction {
+		t.Result = gone + latency
+	} else {
+		t.Result = last + 1
+	}
+	t.Complete = gone + latency
+}
+
+// oneLaneAWord picks the lowest lane of the mask for each word.
+func (m *MemPath) oneLaneAWord(addr *[32]uint64, mask uint32, size uint64) uint32 {
+	var words [32]uint64
+	n, picked := 0, uint32(0)
+	ascending := true
+	for r := mask; r != 0; r &= r - 1 {
+		lane := bits.TrailingZeros32(r)
+		w := addr[lane&31] / size
+		if n > 0 && ascending && w > words[n-1] {
+			words[n] = w
+			n++
+			picked |= 1 << lane
+			continue
+		}
+		seen := false
+		for i := 0; i < n; i++ {
+			if words[i] == w {
+				seen = true
+				break
+			}
+		}
+		if seen {
+			continue
+		}
+		if n > 0 && w < words[n-1] {
+			ascending = false
+		}
+		words[n] = w
+		n++
+		picked |= 1 << lane
+	}
+	return picked
+}

@@ -1,0 +1,83 @@
+package pipelines
+
+import "math/bits"
+
+// lineReq is one cache line touched by a warp access.
+type lineReq struct {
+	line    uint64 // address / line size
+	sectors uint32 // touched sectors of the line, bit i: bytes [i*sector, (i+1)*sector)
+	bytes   uint32 // bytes of lanes in it, the same byte counted for every lane that touches it
+}
+
+// maxLines is the most lines a warp access can touch: 32 lanes of at most 16 aligned bytes, and for local memory
+// five words of up to 32 different offsets.
+const maxLines = 160
+
+// coalescer turns lane addresses into lines and sectors. Its list is reused.
+type coalescer struct {
+	lines [maxLines]lineReq
+	n     int
+}
+
+// global merges the lanes' addresses. Lines keep the order of the first lane that touches them.
+func (c *coalescer) global(addr *[32]uint64, mask uint32, size uint64, lineShift, sectorShift uint) {
+	c.n = 0
+	var top uint64 // highest line so far
+	for m := mask; m != 0; m &= m - 1 {
+		a := addr[bits.TrailingZeros32(m)&31]
+		first, last := a>>sectorShift, (a+size-1)>>sectorShift
+		for s := first; ; s++ {
+			line := s >> (lineShift - sectorShift)
+			bit := uint32(1) << (s & (1<<(lineShift-sectorShift) - 1))
+			top = c.add(line, bit, uint32(size), top)
+			if s >= last {
+				break
+			}
+		}
+	}
+}
+
+// local merges offsets within the lanes' local memory. The words of the 32 lanes of a warp at one offset are neighbours,
+// so equal offsets in all lanes touch one 128-byte line a word.
+func (c *coalescer) local(addr *[32]uint64, mask uint32, size, base uint64, lineShift, sectorShift uint) {
+	c.n = 0
+	var top uint64
+	for m := mask; m != 0; m &= m - 1 {
+		lane := uint64(bits.TrailingZeros32(m))
+		a := addr[lane&31]
+		for w := a / 4; w <= (a+size-1)/4; w++ {
+			phys := base + w*128 + lane*4
+			s := phys >> sectorShift
+			top = c.add(s>>(lineShift-sectorShift), uint32(1)<<(s&(1<<(lineShift-sectorShift)-1)), 4, top)
+		}
+	}
+}
+
+// add notes one sector; top is the highest line in the list.
+func (c *coalescer) add(line uint64, bit, bytes uint32, top uint64) uint64 {
+	if c.n > 0 {
+		if l := &c.lines[c.n-1]; l.line == line {
+			l.sectors |= bit
+			l.bytes += bytes
+			return top
+		}
+		if line <= top {
+			for i := 0; i < c.n; i++ {
+				if c.lines[i].line == line {
+					c.lines[i].sectors |= bit
+					c.lines[i].bytes += bytes
+					return top
+				}
+			}
+		} else {
+			top = line
+		}
+	} else {
+		top = line
+	}
+	if c.n < maxLines {
+		c.lines[c.n] = lineReq{line, bit, bytes}
+		c.n++
+	}
+	return top
+}

@@ -1,0 +1,97 @@
+package pipelines
+
+import (
+	"fmt"
+
+	"github.com/sarchlab/smsim/configs"
+)
+
+// ConstCache is the constant path of an SM: a small first level, a second level, and L2 behind them. It serves constant
+// operands of arithmetic instructions (which wait before issue, warp state imc_miss) and LDC, ULDC (which wait for a
+// result). Both levels are empty at the start of a launch.
+//
+// A first-level line fills sector by sector from the second level and as a whole from beyond it.
+type ConstCache struct {
+	first, second                   sectorCache
+	lineShift, sectorShift          uint
+	latency, missSecond, missBeyond uint64
+}
+
+// NewConstCache builds the caches of an architecture, empty.
+func NewConstCache(a *configs.Arch) (*ConstCache, error) {
+	l := &a.LSU
+	line := orInt(l.ConstantLine, 64)
+	sector := orInt(l.ConstantSector, min(32, line))
+	if !powerOfTwo(line) || !powerOfTwo(sector) || sector > line || line/sector > 32 {
+		return nil, fmt.Errorf("constant cache of %s: lsu.constant_line_bytes %d and lsu.constant_sector_bytes %d must be powers of two, line >= sector", a.Name, line, sector)
+	}
+	return &ConstCache{
+		first:       newSectorCache(orInt(l.ConstantBytes, 2048), line, orInt(l.ConstantWays, 4)),
+		second:      newSectorCache(orInt(l.Constant15Bytes, 65536), line, 8),
+		lineShift:   log2(line),
+		sectorShift: log2(sector),
+		latency:     uint64(max(l.ConstantLatency, 1)),
+		missSecond:  uint64(max(l.ConstantMiss, 0)),
+		missBeyond:  orUint(l.ConstantMissL2, uint64(max(l.ConstantMiss, 0))),
+	}, nil
+}
+
+// Operand looks up a constant operand of an instruction that could issue at the cycle. ready is the first cycle at which
+// it has the value: the same cycle when the first level holds it. The miss is under way after the first call; calling
+// again while it is gives the same answer.
+func (c *ConstCache) Operand(cycle uint64, bank uint8, addr uint32) (ready uint64, hit bool) {
+	ready = c.lookup(cycle, bank, addr)
+	return ready, ready <= cycle
+}
+
+// Load books an LDC or ULDC issued at the cycle for one address and returns when its result can be used.
+func (c *ConstCache) Load(cycle uint64, bank uint8, addr uint32) (result uint64) {
+	return c.lookup(cycle, bank, addr) + c.latency
+}
+
+// LoadLanes books an LDC whose lanes read the given addresses; each distinct sector takes a further pass.
+func (c *ConstCache) LoadLanes(cycle uint64, bank uint8, addr *[32]uint64, mask uint32) (result uint64, passes int) {
+	last := uint64(0)
+	for lane := 0; lane < 32; lane++ {
+		if mask>>lane&1 == 0 {
+			continue
+		}
+		s := addr[lane]>>2 + 1
+		if s == last {
+			continue
+		}
+		last = s
+		passes++
+		cycle++
+		result = max(result, c.lookup(cycle-1, bank, uint32(addr[lane]))+c.latency)
+	}
+	if passes == 0 {
+		return cycle + c.latency, 0
+	}
+	return result, passes
+}
+
+// lookup returns the cycle at which the first level has the sector.
+func (c *ConstCache) lookup(cycle uint64, bank uint8, addr uint32) uint64 {
+	line := uint64(bank)<<32 | uint64(addr>>c.lineShift)
+	bit := uint32(1) << (addr >> c.sectorShift & (1<<(c.lineShift-c.sectorShift) - 1))
+	entry, victim := c.first.find(line)
+	if entry == nil {
+		c.first.replace(victim, line)
+		entry = victim
+	}
+	if entry.sectors&bit != 0 {
+		return max(cycle, entry.ready)
+	}
+	if second, v := c.second.find(line); second != nil {
+		entry.sectors |= bit
+		entry.ready = max(entry.ready, cycle+c.missSecond)
+	} else {
+		if v != nil {
+			c.second.replace(v, line)
+		}
+		entry.sectors = ^uint32(0)
+		entry.ready = max(entry.ready, cycle+c.missBeyond)
+	}
+	return entry.ready
+}

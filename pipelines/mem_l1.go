@@ -1,0 +1,185 @@
+package pipelines
+
+import "github.com/sarchlab/smsim/isa"
+
+// cacheLine is one line of a sectored cache.
+type cacheLine struct {
+	tag     uint64 // line number + 1; 0: empty
+	used    uint64 // stamp of the last use
+	ready   uint64 // cycle at which the last sector asked for has arrived
+	sectors uint32 // sectors present or under way
+	dirty   uint32 // sectors written and not yet written back
+	block   int32  // L2: block that first updated the line atomically, -1: none, -2: several
+}
+
+// sectorCache is a set-associative cache of lines with sectors, least recently used line replaced. Sets are made
+// when they are first touched, so a large cache costs what the footprint needs.
+type sectorCache struct {
+	ways  int
+	sets  uint64
+	pages [][]cacheLine // groups of setsPage sets
+	stamp uint64
+}
+
+const setsPage = 64
+
+// newSectorCache makes a cache of the given bytes; 0 bytes hold nothing.
+func newSectorCache(bytes, lineBytes, ways int) sectorCache {
+	c := sectorCache{ways: ways}
+	if bytes <= 0 {
+		return c
+	}
+	lines := max(bytes/lineBytes, 1)
+	c.ways = min(ways, lines)
+	c.sets = uint64(lines / c.ways)
+	c.pages = make([][]cacheLine, (c.sets+setsPage-1)/setsPage)
+	return c
+}
+
+// find returns the line's entry, or nil, and the entry that a new line would replace (nil in a cache of no size).
+func (c *sectorCache) find(line uint64) (hit, victim *cacheLine) {
+	if c.sets == 0 {
+		return nil, nil
+	}
+	set := line % c.sets
+	page := &c.pages[set/setsPage]
+	if *page == nil {
+		*page = make([]cacheLine, setsPage*c.ways)
+	}
+	at := int(set%setsPage) * c.ways
+	ways := (*page)[at : at+c.ways]
+	victim = &ways[0]
+	for i := range ways {
+		w := &ways[i]
+		if w.tag == line+1 {
+			c.stamp++
+			w.used = c.stamp
+			return w, nil
+		}
+		if w.used < victim.used {
+			victim = w
+		}
+	}
+	return nil, victim
+}
+
+// replace puts the line into the entry, empty, and returns the dirty sectors thrown out.
+func (c *sectorCache) replace(v *cacheLine, line uint64) (dirty uint32) {
+	dirty = v.dirty
+	c.stamp++
+	*v = cacheLine{tag: line + 1, used: c.stamp, block: -1}
+	return dirty
+}
+
+// accessLoad is a load from global or local memory (also through the texture path and into shared memory).
+func (m *MemPath) accessLoad(a MemAccess, t *MemTiming) {
+	p, e := &m.par, a.Effect
+	groups := m.coalesce(a)
+	n := uint64(m.co.n)
+	passes := max(n, groups)
+	first, last := m.enter(a, p.globalLoadPort[widthIndex(e.Size)], (passes+p.tagLines-1)/p.tagLines, 16)
+	t.SourcesRead, t.SlotFree = first, first
+	t.Wavefronts, t.BankConflicts = int(passes), int(passes-groups)
+	t.Level = LevelL1
+
+	local := e.Space == isa.SpaceLocal
+	cached := local || p.cachesGlobal && !(e.Inst != nil && e.Inst.Mod.Has(isa.ModStrong))
+	hitLatency := p.l1Latency
+	if local {
+		hitLatency = p.localLatency
+	}
+	for i := uint64(0); i < n; i++ {
+		l := &m.co.lines[i]
+		at := first
+		if n > 1 {
+			at += (last - first) * i / (n - 1)
+		}
+		want := sectorCount(l.sectors)
+		t.L1Sectors += want
+		var done uint64
+		missing := l.sectors
+		var entry *cacheLine
+		if cached {
+			hit, victim := m.l1.find(l.line)
+			if hit != nil {
+				missing &^= hit.sectors
+				entry = hit
+				done = hit.ready
+			} else if victim != nil {
+				m.replaceL1(victim, l.line, at)
+				entry = victim
+			}
+		}
+		t.L1SectorHits += want - sectorCount(missing)
+		if missing == 0 {
+			done = max(done, m.hitReturn(a.SubPartition, at)+hitLatency)
+		} else {
+			at = m.missSlot(at)
+			done = max(done, m.fetch(l.line, missing, at, t))
+			m.missReturns(done)
+			if entry != nil {
+				entry.sectors |= missing
+				entry.ready = max(entry.ready, done)
+			}
+		}
+		t.Result = max(t.Result, done)
+	}
+	// Passes that only move more words of the same line.
+	if passes > n {
+		t.Result += passes - n
+	}
+}
+
+// coalesce fills the line list and returns the groups of lanes that take a pass each whatever they touch.
+func (m *MemPath) coalesce(a MemAccess) (groups uint64) {
+	p, e := &m.par, a.Effect
+	size := uint64(max(e.Size, 1))
+	if e.Space == isa.SpaceLocal {
+		m.co.local(e.Addr, e.Exec, size, localBase+uint64(a.Slot)<<localSlotShift, p.lineShift, p.sectorShift)
+	} else {
+		m.co.global(e.Addr, e.Exec, size, p.lineShift, p.sectorShift)
+	}
+	return laneGroups(e.Exec, widthIndex(e.Size))
+}
+
+// Local memory of a warp slot: the words of its lanes interleave, each slot has its own range above all global addresses.
+const (
+	localBase      = 1 << 52
+	localSlotShift = 32
+)
+
+// laneGroups counts the groups of lanes that have an executing lane: the warp for words, half-warps for 8 bytes a lane,
+// quarter-warps for 16.
+func laneGroups(mask uint32, width int) uint64 {
+	lanes := 32 >> width
+	n := uint64(0)
+	for ; mask != 0; mask = uint32(uint64(mask) >> lanes) {
+		if mask&uint32(uint64(1)<<lanes-1) != 0 {
+			n++
+		}
+	}
+	return max(n, 1)
+}
+
+// hitReturn books the sub-partition's return port for one pass of a hit and returns when the pass starts.
+func (m *MemPath) hitReturn(sp int, at uint64) uint64 {
+	r := &m.ret[sp]
+	start := max(*r, ticks(at)*ticksCycle)
+	*r = start + ticks(m.par.passSpacing)*ticksCycle/16
+	return start.cycle()
+}
+
+// missSlot delays a miss until fewer than the limit are in flight.
+func (m *MemPath) missSlot(at uint64) uint64 { return max(at, m.misses.freeAt()) }
+
+func (m *MemPath) missReturns(at uint64) { m.misses.push(at) }
+
+// replaceL1 gives the entry to a new line. Dirty sectors (local memory only) go out through the store port.
+func (m *MemPath) replaceL1(v *cacheLine, line, at uint64) {
+	old := v.tag
+	if dirty := m.l1.replace(v, line); dirty != 0 {
+		m.send(at, ticks(sectorCount(dirty))*m.par.storeSectorTicks)
+		var t MemTiming
+		m.lookupL2(old-1, dirty, true, &t)
+	}
+}

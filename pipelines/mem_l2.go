@@ -1,0 +1,112 @@
+package pipelines
+
+import "math/bits"
+
+// memFar is what an SM sees of L2 and DRAM: two servers with this SM's bandwidth.
+type memFar struct {
+	l2Free, dramFree ticks
+}
+
+// fetch reads sectors of a line from L2 or DRAM; the request leaves the SM at the given cycle. It returns when the last
+// sector arrives.
+func (m *MemPath) fetch(line uint64, sectors uint32, at uint64, t *MemTiming) uint64 {
+	p, f := &m.par, &m.far
+	n := sectorCount(sectors)
+	hits, latency := m.lookupL2(line, sectors, false, t)
+	now := ticks(at) * ticksCycle
+	start := max(now, f.l2Free)
+	f.l2Free = start + ticks(n)*p.l2SectorTicks
+	done := f.l2Free - p.l2SectorTicks + ticks(latency+p.jitter(line))*ticksCycle
+	if hits < n {
+		t.Level = max(t.Level, LevelDRAM)
+		start = max(now, f.dramFree)
+		f.dramFree = start + ticks(n-hits)*p.dramSectorTicks
+		done = max(done, f.dramFree-p.dramSectorTicks+ticks(p.dramLatency)*ticksCycle)
+	} else {
+		t.Level = max(t.Level, LevelL2)
+	}
+	return done.cycle()
+}
+
+// lookupL2 looks the sectors up and brings in what is missing. It returns how many were there and the latency of a hit.
+func (m *MemPath) lookupL2(line uint64, sectors uint32, write bool, t *MemTiming) (hits int, latency uint64) {
+	p := &m.par
+	n := sectorCount(sectors)
+	t.L2Sectors += n
+	l2line := line
+	if k := p.l2LineShift - p.lineShift; k > 0 {
+		sectors <<= (line & (1<<k - 1)) << (p.lineShift - p.sectorShift)
+		l2line >>= k
+	}
+	latency = p.l2Latency
+	hit, victim := m.l2.find(l2line)
+	missing := sectors
+	switch {
+	case hit != nil:
+		missing &^= hit.sectors
+	case victim != nil:
+		if dirty := m.l2.replace(victim, l2line); dirty != 0 {
+			m.writeBack(sectorCount(dirty), t)
+		}
+		hit = victim
+	}
+	if missing != 0 && p.warm {
+		if there, far := p.warmIn(l2line); there {
+			missing = 0
+			if far {
+				latency = p.l2LatencyFar
+			}
+		}
+	}
+	if hit != nil {
+		hit.sectors |= sectors
+		if write {
+			hit.dirty |= sectors
+		}
+	}
+	hits = n - sectorCount(missing)
+	t.L2SectorHits += hits
+	if !write {
+		t.DRAMBytes += (n - hits) * int(p.sectorBytes)
+	}
+	return hits, latency
+}
+
+// warmIn says whether a line of a launch that ran before is still in L2 and whether only the far partition has it.
+// A cyclic walk over a footprint just above the capacity keeps a part: measured on the H200, hits fall to nothing
+// when the footprint exceeds the capacity by warmSpread.
+func (p *memParams) warmIn(line uint64) (there, far bool) {
+	if p.footprint == 0 || p.l2Total == 0 {
+		return true, false
+	}
+	h := hashLine(line)
+	over := func(capacity uint64) bool { // line is among those thrown out of this capacity
+		if p.footprint <= capacity {
+			return false
+		}
+		excess := float64(p.footprint-capacity) / (warmSpread * float64(capacity))
+		return float64(h&0xffff)/0x10000 < excess
+	}
+	if over(p.l2Total) {
+		return false, false
+	}
+	return true, p.l2LatencyFar > p.l2Latency && p.l2Near > 0 && over(p.l2Near)
+}
+
+const warmSpread = 0.2
+
+// jitter spreads the latency over lines: slices lie at different distances.
+func (p *memParams) jitter(line uint64) uint64 {
+	if p.l2Jitter == 0 {
+		return 0
+	}
+	return hashLine(line) >> 20 % p.l2Jitter
+}
+
+// hashLine mixes a line number (multiplication by the golden ratio, as in Fibonacci hashing).
+func hashLine(line uint64) uint64 {
+	h := line * 0x9e3779b97f4a7c15
+	return h ^ h>>32
+}
+
+func sectorCount(mask uint32) int { return bits.OnesCount32(mask) }

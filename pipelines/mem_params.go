@@ -1,0 +1,261 @@
+package pipelines
+
+import (
+	"fmt"
+	"math/bits"
+
+	"github.com/sarchlab/smsim/configs"
+)
+
+// ticks is time in 1/64 cycle, for units that move fractions of a sector a cycle.
+type ticks uint64
+
+const ticksCycle = 64
+
+// cycle rounds up to whole cycles.
+func (t ticks) cycle() uint64 { return (uint64(t) + ticksCycle - 1) / ticksCycle }
+
+// ticksPerByte is the time one byte takes at a bandwidth in bytes a cycle.
+func ticksFor(bytes float64, bytesPerCycle float64) ticks {
+	return ticks(bytes/bytesPerCycle*ticksCycle + 0.5)
+}
+
+// memParams are the architecture's numbers in the form the access path uses, with the rules for those that a
+// description leaves out.
+type memParams struct {
+	subPartitions            int
+	queueDepth, lgQueueDepth int
+
+	// Cycles a sub-partition's port is held by an access of 1, 2 and 4 words a lane.
+	sharedLoadPort, sharedStorePort, globalLoadPort, globalStorePort [3]uint64
+	portCycles                                                       uint64 // without executing lanes
+	passSpacing, storeSpacing                                        uint64 // cycles between passes of one instruction, 1/16
+
+	banks, bankShift                                   uint
+	halfWarp                                           bool // shared memory serves 16 lanes at a time (16 banks)
+	sharedLatency32, sharedLatency64, sharedLatency128 uint64
+	sharedAtomicLatency                                uint64
+
+	l1Latency, localLatency                                    uint64
+	cachesGlobal                                               bool
+	l1Bytes, l1Ways                                            int
+	lineBytes                                                  int
+	lineShift, sectorShift                                     uint
+	sectorBytes                                                uint64
+	fullLine                                                   uint32 // mask of all sectors of a line
+	tagLines                                                   uint64 // lines looked up a cycle
+	missesInFlight                                             int
+	l2Latency, l2LatencyFar                                    uint64
+	l2Bytes                                                    int
+	l2Total, l2Near                                            uint64
+	l2LineShift                                                uint
+	entry                                                      uint64 // cycles from issue to the port
+	l2LineBytes                                                int
+	l2Jitter                                                   uint64
+	dramLatency                                                uint64
+	l2SectorTicks                                              ticks // one sector from L2
+	dramSectorTicks                                            ticks
+	storeSectorTicks                                           ticks
+	storeBuffer                                                int
+	atomicLatency                                              uint64
+	storePasses                                                uint64 // cycles of the shared unit a group of lanes takes
+	storeHeaderTicks, storeBurstTicks                          ticks
+	atomicSectorTicks, reductionSectorTicks, atomicHeaderTicks ticks
+	warm                                                       bool
+	footprint                                                  uint64
+}
+
+const l2Ways = 16
+
+// newMemParams derives the parameters and reports what an architecture lacks.
+func newMemParams(a *configs.Arch, cfg MemConfig) (memParams, error) {
+	l, mem := &a.LSU, &a.Memory
+	p := memParams{
+		subPartitions:   max(a.SM.SubPartitions, 1),
+		queueDepth:      l.QueueDepth,
+		lgQueueDepth:    l.LGQueueDepth,
+		sharedLatency32: uint64(l.SharedLatency),
+		l1Latency:       uint64(l.L1Latency),
+		localLatency:    uint64(l.LocalLatency),
+		cachesGlobal:    l.L1CachesGlobal,
+		l1Ways:          l.L1Ways,
+		lineBytes:       l.L1LineBytes,
+		sectorBytes:     uint64(l.SectorBytes),
+		missesInFlight:  l.MissesInFlight,
+		l2Latency:       uint64(mem.L2Latency),
+		l2LatencyFar:    uint64(mem.L2LatencyFar),
+		dramLatency:     uint64(mem.DRAMLatency),
+		atomicLatency:   uint64(mem.AtomicLatency),
+		warm:            cfg.WarmL2,
+		footprint:       cfg.FootprintBytes,
+	}
+	for _, need := range []struct {
+		key   string
+		value float64
+	}{
+		{"lsu.shared_banks", float64(l.SharedBanks)},
+		{"lsu.shared_latency", float64(l.SharedLatency)},
+		{"memory.dram_latency", float64(mem.DRAMLatency)},
+	} {
+		if need.value <= 0 {
+			return p, fmt.Errorf("%s must be given and positive, it is %v", need.key, need.value)
+		}
+	}
+	if l.SharedBanks&(l.SharedBanks-1) != 0 || l.SharedBanks > 64 {
+		return p, fmt.Errorf("lsu.shared_banks must be a power of two up to 64, it is %d", l.SharedBanks)
+	}
+	p.queueDepth = orInt(p.queueDepth, 8)
+	p.lgQueueDepth = orInt(p.lgQueueDepth, p.queueDepth)
+
+	port := uint64(2)
+	p.portCycles = port
+	p.sharedLoadPort = widths(l.LoadPort, [3]uint64{port, 2 * port, 4 * port})
+	p.sharedStorePort = widths(l.StorePort, [3]uint64{2 * port, 4 * port, 8 * port})
+	p.globalLoadPort = widths(l.GlobalLoadPort, p.sharedLoadPort)
+	p.globalStorePort = widths(l.GlobalStorePort, p.sharedStorePort)
+	p.passSpacing = uint64(orInt(l.PassInterval16, 16))
+	p.storeSpacing = uint64(orInt(l.StorePassInterval16, int(p.passSpacing)))
+
+	p.banks = uint(l.SharedBanks)
+	p.bankShift = log2(orInt(l.BankBytes, 4))
+	p.halfWarp = l.SharedBanks == 16
+	p.sharedLatency64 = orUint(l.SharedLatency64, p.sharedLatency32)
+	p.sharedLatency128 = orUint(l.SharedLatency128, p.sharedLatency64)
+	p.sharedAtomicLatency = orUint(l.AtomicLatency, p.sharedLatency32)
+
+	p.lineBytes = orInt(p.lineBytes, 128)
+	p.sectorBytes = uint64(orInt(int(p.sectorBytes), 32))
+	if !powerOfTwo(p.lineBytes) || !powerOfTwo(int(p.sectorBytes)) || int(p.sectorBytes) > p.lineBytes || p.lineBytes/int(p.sectorBytes) > 32 {
+		return p, fmt.Errorf("lsu.l1_line_bytes %d and lsu.sector_bytes %d must be powers of two, line >= sector", p.lineBytes, p.sectorBytes)
+	}
+	p.lineShift, p.sectorShift = log2(p.lineBytes), log2(int(p.sectorBytes))
+	p.fullLine = uint32(1)<<(p.lineBytes/int(p.sectorBytes)) - 1
+	p.tagLines = uint64(orInt(l.L1TagsCycle, 1))
+	p.l1Bytes = l1Capacity(a, cfg.SharedCarveout)
+	p.l1Ways = orInt(p.l1Ways, 4)
+	if p.l1Latency == 0 {
+		p.l1Latency = p.sharedLatency32
+	}
+	if p.localLatency == 0 {
+		p.localLatency = p.l1Latency
+	}
+	p.missesInFlight = orInt(p.missesInFlight, 256)
+
+	if p.l2Latency == 0 { // compute capability 1.x has no L2 for data
+		p.l2Latency = p.dramLatency
+	}
+	p.dramLatency = max(p.dramLatency, p.l2Latency)
+	p.l2Jitter = uint64(mem.L2LatencySpread)
+	p.l2LineBytes = orInt(mem.L2LineBytes, 128)
+	if !powerOfTwo(p.l2LineBytes) || p.l2LineBytes < p.lineBytes {
+		p.l2LineBytes = p.lineBytes
+	}
+	p.l2LineShift = log2(p.l2LineBytes)
+	p.l2Total = uint64(max(cfg.L2Bytes, 0))
+	p.l2Near = uint64(float64(p.l2Total) * (1 - mem.L2FarShare))
+	if p.atomicLatency == 0 {
+		p.atomicLatency = p.l2Latency
+	}
+	p.l2Bytes = cfg.L2ShareBytes
+	if p.l2Bytes == 0 {
+		p.l2Bytes = cfg.L2Bytes
+		if cfg.AllSMsActive {
+			p.l2Bytes /= max(cfg.SMs, 1)
+		}
+	}
+
+	l2bw, drambw, storebw := mem.L2BytesCycle, mem.DRAMBytesCycle, float64(l.StoreBytesCycle)
+	if cfg.AllSMsActive {
+		l2bw = orFloat(mem.L2BytesCycleAll, l2bw)
+		drambw = orFloat(cfg.DRAMBytesCycle, orFloat(mem.DRAMBytesCycleAll, drambw))
+		storebw = orFloat(l.StoreBytesCycleAll, min(orFloat(storebw, l2bw), l2bw))
+	}
+	l2bw = orFloat(l2bw, 64)
+	drambw = min(orFloat(drambw, l2bw), 4*l2bw)
+	storebw = orFloat(storebw, l2bw/2)
+	p.l2SectorTicks = ticksFor(float64(p.sectorBytes), l2bw)
+	p.dramSectorTicks = ticksFor(float64(p.sectorBytes), drambw)
+	p.storeSectorTicks = ticksFor(float64(p.sectorBytes), storebw)
+	p.storeBuffer = orInt(l.StoreBuffer, 24)
+	p.storeBurstTicks = ticks(l.StoreBurstSectors) * p.storeSectorTicks
+	p.storeHeaderTicks = p.storeSectorTicks
+	p.storePasses = uint64(orInt(l.StorePasses, 1))
+	p.atomicSectorTicks, p.reductionSectorTicks, p.atomicHeaderTicks = p.storeSectorTicks, p.storeSectorTicks, p.storeSectorTicks
+	if cfg.AllSMsActive {
+		if mem.AtomicSectorAll > 0 {
+			p.atomicSectorTicks = ticksFor(mem.AtomicSectorAll, 1)
+		}
+		if mem.ReductionSectorAll > 0 {
+			p.reductionSectorTicks = ticksFor(mem.ReductionSectorAll, 1)
+		}
+	}
+	return p, nil
+}
+
+// l1Capacity is the data cache left beside the shared memory in use. A unified array loses the smallest selectable
+// carve-out that holds it; what the array keeps beside the largest carve-out is always cache.
+func l1Capacity(a *configs.Arch, carveout int) int {
+	l := &a.LSU
+	if !l.Unified || l.UnifiedBytes == 0 {
+		return l.L1Bytes
+	}
+	for _, c := range a.Occupancy.SharedCarveouts {
+		if c >= carveout {
+			carveout = c
+			break
+		}
+	}
+	left := l.UnifiedBytes - carveout
+	if l.L1Bytes > 0 {
+		left = min(left, l.L1Bytes)
+	}
+	return max(left, l.UnifiedBytes-a.Occupancy.SharedBytes, 4*l.L1LineBytes)
+}
+
+// widths takes the cycles for 1, 2 and 4 words from a description's list; a shorter list repeats its last, none gives d.
+func widths(list []int, d [3]uint64) [3]uint64 {
+	if len(list) == 0 {
+		return d
+	}
+	var w [3]uint64
+	for i := range w {
+		w[i] = uint64(max(list[min(i, len(list)-1)], 1))
+	}
+	return w
+}
+
+// widthIndex is 0 for up to 4 bytes a lane, 1 for 8, 2 for 16.
+func widthIndex(size uint8) int {
+	switch {
+	case size <= 4:
+		return 0
+	case size <= 8:
+		return 1
+	}
+	return 2
+}
+
+func powerOfTwo(n int) bool { return n > 0 && n&(n-1) == 0 }
+
+func log2(n int) uint { return uint(bits.Len(uint(n))) - 1 }
+
+func orInt(v, d int) int {
+	if v > 0 {
+		return v
+	}
+	return d
+}
+
+func orUint(v int, d uint64) uint64 {
+	if v > 0 {
+		return uint64(v)
+	}
+	return d
+}
+
+func orFloat(v, d float64) float64 {
+	if v > 0 {
+		return v
+	}
+	return d
+}
