@@ -60,24 +60,26 @@ type SM struct {
 
 // Occupancy holds the limits and allocation granularities of the occupancy calculation.
 type Occupancy struct {
-	Origin           `yaml:",inline"`
-	MaxWarps         int    `yaml:"max_warps"`
-	MaxBlocks        int    `yaml:"max_blocks"`
-	MaxThreads       int    `yaml:"max_threads"`
-	MaxThreadsBlock  int    `yaml:"max_threads_per_block"`
-	Registers        int    `yaml:"registers"` // 32-bit registers in the register file
-	MaxRegsBlock     int    `yaml:"max_registers_per_block"`
-	MaxRegsThread    int    `yaml:"max_registers_per_thread"`
-	RegUnit          int    `yaml:"register_unit"`          // allocation granularity, registers
-	RegScope         string `yaml:"register_scope"`         // warp or block: what the unit applies to
-	WarpGranularity  int    `yaml:"warp_granularity"`       // warps are allocated in multiples of this
-	SharedBytes      int    `yaml:"shared_bytes"`           // largest shared memory of an SM
-	SharedBlock      int    `yaml:"shared_bytes_per_block"` // largest a block may have without opt-in
-	SharedBlockOptin int    `yaml:"shared_bytes_per_block_optin"`
-	SharedUnit       int    `yaml:"shared_unit"`      // allocation granularity, bytes
-	SharedReserved   int    `yaml:"shared_reserved"`  // bytes the system takes of each block
-	SharedCarveouts  []int  `yaml:"shared_carveouts"` // selectable shared sizes, bytes, ascending; empty: fixed
-	MaxBarriers      int    `yaml:"max_barriers_per_block"`
+	Origin          `yaml:",inline"`
+	MaxWarps        int    `yaml:"max_warps"`
+	MaxBlocks       int    `yaml:"max_blocks"`
+	MaxThreads      int    `yaml:"max_threads"`
+	MaxThreadsBlock int    `yaml:"max_threads_per_block"`
+	Registers       int    `yaml:"registers"` // 32-bit registers in the register file
+	MaxRegsBlock    int    `yaml:"max_registers_per_block"`
+	MaxRegsThread   int    `yaml:"max_registers_per_thread"`
+	RegUnit         int    `yaml:"register_unit"`    // allocation granularity, registers
+	RegScope        string `yaml:"register_scope"`   // warp or block: what the unit applies to
+	WarpGranularity int    `yaml:"warp_granularity"` // warps are allocated in multiples of this
+	// LaunchGranularity rounds a block's warps up for the check against max_registers_per_block only.
+	LaunchGranularity int   `yaml:"launch_warp_granularity"`
+	SharedBytes       int   `yaml:"shared_bytes"`           // largest shared memory of an SM
+	SharedBlock       int   `yaml:"shared_bytes_per_block"` // largest a block may have without opt-in
+	SharedBlockOptin  int   `yaml:"shared_bytes_per_block_optin"`
+	SharedUnit        int   `yaml:"shared_unit"`      // allocation granularity, bytes
+	SharedReserved    int   `yaml:"shared_reserved"`  // bytes the system takes of each block
+	SharedCarveouts   []int `yaml:"shared_carveouts"` // selectable shared sizes, bytes, ascending; empty: fixed
+	MaxBarriers       int   `yaml:"max_barriers_per_block"`
 }
 
 // RegisterFile is the operand read model.

@@ -36,6 +36,7 @@ var limits = map[string]bounds{
 	"occupancy.max_registers_per_thread": {1, 255},
 	"occupancy.register_unit":            {1, 1 << 16},
 	"occupancy.warp_granularity":         {1, 64},
+	"occupancy.launch_warp_granularity":  {1, 64},
 	"occupancy.shared_unit":              {1, 1 << 16},
 	"occupancy.max_barriers_per_block":   {1, 64},
 

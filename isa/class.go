@@ -13,7 +13,8 @@ const (
 	ClassNone Class = iota
 
 	// Integer ALU.
-	ClassIADD      // IADD, IADD3, ISUB, IADD32I, with and without carry
+	ClassIADD      // IADD, ISUB, IADD32I: two sources, with and without carry
+	ClassIADD3     // IADD3: on sm_120 only the two-source add has the second ALU
 	ClassLOP       // LOP, LOP3, LOP32I
 	ClassSHF       // SHL, SHR, SHF
 	ClassPRMT      // PRMT
@@ -113,7 +114,7 @@ const (
 
 var classNames = [NumClasses]string{
 	ClassNone: "none",
-	ClassIADD: "iadd", ClassLOP: "lop", ClassSHF: "shf", ClassPRMT: "prmt", ClassSEL: "sel", ClassMOV: "mov",
+	ClassIADD: "iadd", ClassIADD3: "iadd3", ClassLOP: "lop", ClassSHF: "shf", ClassPRMT: "prmt", ClassSEL: "sel", ClassMOV: "mov",
 	ClassISETP: "isetp", ClassIMNMX: "imnmx", ClassVIMNMX3: "vimnmx3", ClassVIADDMNMX: "viaddmnmx", ClassLEA: "lea",
 	ClassIABS: "iabs", ClassSGXT: "sgxt", ClassBMSK: "bmsk", ClassBFE: "bfe", ClassBFI: "bfi", ClassPLOP3: "plop3",
 	ClassVABSDIFF: "vabsdiff", ClassVABSDIFF4: "vabsdiff4", ClassVIDEO: "video", ClassVMAD: "vmad",

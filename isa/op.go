@@ -210,7 +210,7 @@ var opTable = [NumOps]opRow{
 	OpIADD:      {"IADD", ClassIADD, []span{{10, 62}, {120, 120}}},
 	OpIADD32I:   {"IADD32I", ClassIADD, []span{{10, 62}}},
 	OpISUB:      {"ISUB", ClassIADD, []span{{30, 37}}},
-	OpIADD3:     {"IADD3", ClassIADD, []span{{50, 999}}},
+	OpIADD3:     {"IADD3", ClassIADD3, []span{{50, 999}}},
 	OpIMUL:      {"IMUL", ClassIMAD, []span{{20, 21}, {30, 37}}},
 	OpIMUL24:    {"IMUL24", ClassIMUL24, []span{{10, 13}}},
 	OpIMAD24:    {"IMAD24", ClassIMUL24, []span{{10, 13}}},
