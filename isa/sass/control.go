@@ -1,0 +1,124 @@
+package sass
+
+import (
+	"strconv"
+
+	"github.com/sarchlab/smsim/isa"
+)
+
+// addWord takes an encoding that stands on a line of its own: the second half of a 128-bit
+// instruction from Volta on, a scheduling word of a group on Kepler, Maxwell and Pascal.
+func (f *Function) addWord(v uint64) {
+	f.Words = true
+	if k := len(f.Insts); f.SM >= 70 || f.SM == 0 && k > 0 && len(f.Insts[k-1].words) == 1 {
+		if k > 0 && len(f.Insts[k-1].words) < 2 {
+			f.Insts[k-1].words = append(f.Insts[k-1].words, v)
+		}
+		return
+	}
+	f.sched, f.schedLeft = v, f.groupSize()
+}
+
+// groupSize is the number of instructions that one scheduling word covers.
+func (f *Function) groupSize() int {
+	switch {
+	case f.SM >= 50 && f.SM < 70:
+		return 3
+	case f.SM >= 30 && f.SM < 50:
+		return 7
+	}
+	return 0
+}
+
+// takeSched gives the instruction its place in the open scheduling group.
+func (f *Function) takeSched(r *rawInst) {
+	if f.schedLeft > 0 {
+		r.sched, r.slot = f.sched, f.groupSize()-f.schedLeft
+		f.schedLeft--
+	}
+}
+
+// decodeControl reads an instruction's control information; ok is false when the listing has none for it.
+//
+// Volta on: 21 bits at bit 41 of the second word: stall, yield, write and read barrier, wait mask, reuse.
+// Maxwell, Pascal: three 21-bit fields in the group's word. Kepler: seven 8-bit fields.
+func decodeControl(sm int, r *rawInst, in *isa.Inst) (ok bool) {
+	none := isa.Control{Stall: 1, Yield: true, WriteBar: isa.NoBar, ReadBar: isa.NoBar}
+	in.Ctrl = none
+	switch {
+	case sm >= 70:
+		if len(r.words) < 2 {
+			return false
+		}
+		decodeField(r.words[1]>>41, in)
+	case sm >= 50:
+		if r.slot < 0 {
+			return false
+		}
+		decodeField(r.sched>>(21*r.slot), in)
+	case sm >= 30:
+		if r.slot < 0 {
+			return false
+		}
+		shift := 2 + 8*r.slot
+		if sm < 35 {
+			shift = 4 + 8*r.slot
+		}
+		v := uint8(r.sched >> shift)
+		switch {
+		case v == 0x04:
+			in.Ctrl.Stall, in.Ctrl.DualIssue = 0, true
+		case v&0x20 != 0:
+			in.Ctrl.Stall = v&0x1f + 1
+		case v == 0:
+			in.Ctrl.Stall = 16
+		default:
+			in.Ctrl.Stall = 1
+		}
+	default:
+		return false
+	}
+	return true
+}
+
+// decodeField reads the 21-bit control field shared by Maxwell to Blackwell. Reuse flags go to the
+// operands; bit k belongs to source slot k, and nvdisasm prints it as .reuse, which the text parser has set already.
+func decodeField(v uint64, in *isa.Inst) {
+	in.Ctrl = isa.Control{
+		Stall:    uint8(v & 15),
+		Yield:    v>>4&1 == 1,
+		WriteBar: uint8(v >> 5 & 7),
+		ReadBar:  uint8(v >> 8 & 7),
+		WaitMask: uint8(v >> 11 & 63),
+	}
+	if in.Ctrl.WriteBar > 5 {
+		in.Ctrl.WriteBar = isa.NoBar
+	}
+	if in.Ctrl.ReadBar > 5 {
+		in.Ctrl.ReadBar = isa.NoBar
+	}
+}
+
+// encodeControlText turns an assembler's control prefix "B--2---:R0:W1:Y:S04" into the second word
+// of a Volta encoding, control bits only. Y means the yield hint, which is encoded as 0.
+func encodeControlText(s string) uint64 {
+	var v uint64
+	for i := range 6 {
+		if s[1+i] != '-' {
+			v |= 1 << (11 + i)
+		}
+	}
+	bar := func(c byte) uint64 {
+		if c == '-' {
+			return 7
+		}
+		return uint64(c - '0')
+	}
+	v |= bar(s[9])<<8 | bar(s[12])<<5
+	if s[14] != 'Y' {
+		v |= 1 << 4
+	}
+	n, _ := strconv.Atoi(s[17:])
+	v |= uint64(n & 15)
+	return v << 41
+}

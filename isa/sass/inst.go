@@ -1,0 +1,240 @@
+package sass
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/sarchlab/smsim/isa"
+)
+
+// unknownError says which part of an instruction is not known.
+type unknownError struct{ what string }
+
+func (e *unknownError) Error() string { return e.what }
+
+// parseText reads an instruction without address, encodings and semicolon. Branch targets stay
+// byte addresses (KindImm) or nvdisasm labels (in labels, by operand position); resolve turns them into indices.
+func parseText(sm int, text string) (in isa.Inst, label string, err error) {
+	s := strings.TrimSpace(text)
+	if strings.HasPrefix(s, "@") {
+		g, rest, ok := strings.Cut(s, " ")
+		if !ok {
+			return in, "", &unknownError{"guard without instruction"}
+		}
+		p := operandParser{sm: sm}
+		o, ok := p.parse(g[1:])
+		if !ok || o.Kind != isa.KindPred && o.Kind != isa.KindUPred {
+			return in, "", &unknownError{fmt.Sprintf("guard %s", g)}
+		}
+		in.Guard = o
+		s = strings.TrimSpace(rest)
+	}
+	mnemonic, rest, _ := strings.Cut(s, " ")
+	parts := strings.Split(mnemonic, ".")
+	op, ok := isa.OpByName(parts[0])
+	if !ok {
+		if op, ok = opAliases[parts[0]]; !ok || op == isa.OpNone {
+			return in, "", &unknownError{"opcode " + parts[0]}
+		}
+	}
+	in.Op = op
+	m := modState{in: &in}
+	for _, mod := range parts[1:] {
+		if !m.apply(mod) {
+			return in, "", &unknownError{fmt.Sprintf("modifier .%s of %s", mod, parts[0])}
+		}
+	}
+	m.finish()
+	p := operandParser{sm: sm}
+	switch {
+	case op == isa.OpHADD2 || op == isa.OpHMUL2 || op == isa.OpHFMA2 || op == isa.OpHSETP2 || op == isa.OpHSET2 || op == isa.OpHMNMX2:
+		p.half = true
+	case op == isa.OpDADD || op == isa.OpDMUL || op == isa.OpDFMA || op == isa.OpDSETP || op == isa.OpDMNMX:
+		p.double = true
+	case strings.HasPrefix(parts[0], "F") && op != isa.OpFLO || op == isa.OpMUFU || strings.HasPrefix(parts[0], "UF") && op != isa.OpUFLO || op == isa.OpRRO:
+		p.float = true
+	}
+	switch op {
+	case isa.OpBRX, isa.OpRET, isa.OpJMX:
+		rest = spacesToCommas(rest)
+	}
+	var ops []isa.Operand
+	narrowBase := false
+	for _, t := range splitOperands(rest) {
+		if strings.HasPrefix(t, "`(") && strings.HasSuffix(t, ")") {
+			label = strings.TrimSuffix(t[2:], ")")
+		}
+		o, ok := p.parse(t)
+		if !ok {
+			return in, "", &unknownError{fmt.Sprintf("operand %q of %s", t, mnemonic)}
+		}
+		if o.Kind == isa.KindMem && strings.Contains(t, ".U32") {
+			narrowBase = true
+		}
+		ops = append(ops, o)
+	}
+	if err := place(&in, mnemonic, ops); err != nil {
+		return in, "", err
+	}
+	widenAddress(&in, narrowBase)
+	return in, label, nil
+}
+
+// spacesToCommas separates "R2 -0x350" as BRX and RET print it.
+func spacesToCommas(s string) string {
+	f := strings.Fields(s)
+	return strings.Join(strings.FieldsFunc(strings.Join(f, ","), func(r rune) bool { return r == ',' }), ", ")
+}
+
+// widenAddress marks the address registers of global accesses with .E as pairs: before sm_80 listings
+// do not print ".64".
+func widenAddress(in *isa.Inst, narrowBase bool) {
+	if !in.Mod.Has(isa.ModE64) {
+		return
+	}
+	for i := range in.Src[:in.NSrc] {
+		o := &in.Src[i]
+		if o.Kind != isa.KindMem || in.Op == isa.OpLDGSTS && i == 0 {
+			continue
+		}
+		if o.Reg != isa.RZ && !narrowBase {
+			o.Flags |= isa.Wide64
+		}
+		if o.Is(isa.HasUReg) {
+			o.Flags |= isa.UWide64
+		}
+	}
+}
+
+// destinations says how many leading operands an opcode writes.
+type destinations uint8
+
+const (
+	dstValue destinations = iota // [P,] R [, P [, P]]
+	dstNone
+	dstPred1
+	dstPred2
+	dstAllButLast // VOTE
+)
+
+func destinationsOf(in *isa.Inst) destinations {
+	switch in.Op {
+	case isa.OpST, isa.OpSTG, isa.OpSTS, isa.OpSTL, isa.OpRED, isa.OpLDGSTS, isa.OpBRA, isa.OpBRX, isa.OpJMP, isa.OpJMX, isa.OpCALL, isa.OpRET,
+		isa.OpPRET, isa.OpEXIT, isa.OpKILL, isa.OpBSSY, isa.OpBSYNC, isa.OpBREAK, isa.OpSSY, isa.OpPBK, isa.OpPCNT, isa.OpSYNC, isa.OpBRK,
+		isa.OpCONT, isa.OpWARPSYNC, isa.OpYIELD, isa.OpNANOSLEEP, isa.OpBAR, isa.OpNOP, isa.OpCCTL, isa.OpMEMBAR, isa.OpFENCE, isa.OpERRBAR,
+		isa.OpLDGDEPBAR, isa.OpDEPBAR, isa.OpTEXDEPBAR, isa.OpR2P, isa.OpUR2UP:
+		return dstNone
+	case isa.OpISETP, isa.OpFSETP, isa.OpDSETP, isa.OpHSETP2, isa.OpPSETP, isa.OpPLOP3, isa.OpVSETP, isa.OpCSETP, isa.OpUISETP, isa.OpUPLOP3:
+		return dstPred2
+	case isa.OpFCHK:
+		return dstPred1
+	case isa.OpVOTE, isa.OpVOTEU:
+		return dstAllButLast
+	}
+	return dstValue
+}
+
+func isPred(o *isa.Operand) bool { return o.Kind == isa.KindPred || o.Kind == isa.KindUPred }
+
+// carriesOut says whether predicates after the first register are results (carry-outs, comparison results).
+func carriesOut(op isa.Op) bool {
+	switch op {
+	case isa.OpIADD3, isa.OpIADD, isa.OpLEA, isa.OpIMAD, isa.OpVIMNMX, isa.OpFLO, isa.OpUIADD3, isa.OpULEA, isa.OpUIMAD, isa.OpUVIMNMX, isa.OpUFLO,
+		isa.OpHMNMX2, isa.OpFMNMX, isa.OpLOP, isa.OpLOP32I:
+		return true
+	}
+	return false
+}
+
+// place sorts operands into destinations and sources and moves immediates that are modifiers into Mod.
+func place(in *isa.Inst, mnemonic string, ops []isa.Operand) error {
+	if in.Op == isa.OpHADD2 || in.Op == isa.OpHMUL2 || in.Op == isa.OpHFMA2 || in.Op == isa.OpHSETP2 || in.Op == isa.OpHSET2 || in.Op == isa.OpHMNMX2 {
+		ops = joinHalves(ops)
+	}
+	if in.Op == isa.OpP2R || in.Op == isa.OpR2P || in.Op == isa.OpUP2UR || in.Op == isa.OpUR2UP {
+		ops = dropPredicateFile(ops)
+	}
+	nd := 0
+	switch destinationsOf(in) {
+	case dstPred1:
+		nd = 1
+	case dstPred2:
+		nd = min(2, len(ops))
+	case dstAllButLast:
+		nd = max(0, len(ops)-1)
+	case dstValue:
+		for nd < len(ops) && isPred(&ops[nd]) {
+			nd++
+		}
+		if nd < len(ops) {
+			nd++
+		}
+		if carriesOut(in.Op) {
+			for nd < len(ops)-1 && isPred(&ops[nd]) {
+				nd++
+			}
+		}
+	}
+	src := ops[nd:]
+	dst := ops[:nd]
+	switch in.Op {
+	case isa.OpLOP3, isa.OpULOP3:
+		for i := len(src) - 1; i >= 3; i-- {
+			if src[i].Kind == isa.KindImm {
+				in.Mod.Lut = uint8(src[i].Imm)
+				src = append(append([]isa.Operand{}, src[:i]...), src[i+1:]...)
+				break
+			}
+		}
+	case isa.OpPLOP3, isa.OpUPLOP3:
+		var rest []isa.Operand
+		n := 0
+		for _, o := range src {
+			if o.Kind == isa.KindImm {
+				if n == 0 {
+					in.Mod.Lut = uint8(o.Imm)
+				} else {
+					in.Mod.Lut2 = uint8(o.Imm)
+				}
+				n++
+				continue
+			}
+			rest = append(rest, o)
+		}
+		src = rest
+	}
+	for i := range dst {
+		if dst[i].Flags&isa.CCReg != 0 {
+			in.Mod.Flags |= isa.ModCC
+		}
+	}
+	if len(dst) > isa.MaxDst || len(src) > isa.MaxSrc {
+		return &unknownError{fmt.Sprintf("%d operands of %s", len(ops), mnemonic)}
+	}
+	in.NDst, in.NSrc = uint8(len(dst)), uint8(len(src))
+	copy(in.Dst[:], dst)
+	copy(in.Src[:], src)
+	return nil
+}
+
+// joinHalves combines the two immediates of a half2 operand, printed high half first.
+func joinHalves(ops []isa.Operand) []isa.Operand {
+	for i := 0; i+1 < len(ops); i++ {
+		if ops[i].Kind == isa.KindImm && ops[i+1].Kind == isa.KindImm {
+			j := isa.I(uint32(ops[i].Imm&0xffff)<<16 | uint32(ops[i+1].Imm&0xffff))
+			return append(append(append([]isa.Operand{}, ops[:i]...), j), ops[i+2:]...)
+		}
+	}
+	return ops
+}
+
+func dropPredicateFile(ops []isa.Operand) []isa.Operand {
+	var out []isa.Operand
+	for _, o := range ops {
+		if isPred(&o) && (o.Imm == allPredicates || o.Is(isa.CCReg)) {
+			continue
+		}
+		out = append(out, o)
+	}
+	return out
+}

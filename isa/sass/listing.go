@@ -1,0 +1,250 @@
+// Package sass reads the machine-code listings that cuobjdump -sass and nvdisasm print into programs.
+// It knows nothing of PTX or timing.
+package sass
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// Listing is one file: its functions in order.
+type Listing struct {
+	File  string
+	Lines []string
+	Funcs []*Function
+}
+
+// Function is the text of one function, split into instructions but not yet interpreted.
+type Function struct {
+	Name   string
+	SM     int // target, 0 if the listing does not say
+	Line   int // line of the header, counted from 1
+	Insts  []rawInst
+	Words  bool           // encodings are present
+	Labels map[string]int // nvdisasm labels: index of the instruction that follows
+	// Resources found in the listing, -1 when it does not say.
+	Regs, SharedBytes, LocalBytes int
+
+	sched     uint64 // open scheduling word and how many instructions it still covers
+	schedLeft int
+}
+
+// rawInst is one instruction line with the encodings that belong to it.
+type rawInst struct {
+	addr  uint32
+	text  string // without guard's address comment, encodings and semicolon
+	words []uint64
+	line  int  // counted from 1
+	col   int  // column of text, counted from 1
+	dual  bool // inside nvdisasm's { } pair, first half
+	sched uint64
+	slot  int // position in its scheduling group (Kepler, Maxwell, Pascal), -1: none
+}
+
+// Error is a problem in a listing with its place.
+type Error struct {
+	File      string
+	Line, Col int
+	Msg       string
+	Text      string // the offending line
+}
+
+func (e *Error) Error() string {
+	s := fmt.Sprintf("%s:%d:%d: %s", e.File, e.Line, e.Col, e.Msg)
+	if e.Text != "" {
+		s += "\n    " + strings.TrimSpace(e.Text)
+	}
+	return s
+}
+
+var (
+	reFunc    = regexp.MustCompile(`^\s*Function\s*:\s*(\S+)`)
+	reSection = regexp.MustCompile(`^\s*\.section\s+\.text\.([^,\s]+)`)
+	reText    = regexp.MustCompile(`^\s*\.text\.([^:\s]+):\s*$`)
+	reCode    = regexp.MustCompile(`code for sm_(\d+)`)
+	reTarget  = regexp.MustCompile(`^\s*\.target\s+sm_(\d+)`)
+	reHeader  = regexp.MustCompile(`EF_CUDA_SM(\d+)`)
+	reLabel   = regexp.MustCompile(`^\s*(\.L_x?_?[A-Za-z0-9_.$]+|\$[A-Za-z0-9_.$]+):\s*$`)
+	reAddr    = regexp.MustCompile(`^\s*(?:\{\s*)?/\*([0-9a-fA-F]{4,})\*/\s*`)
+	reWord    = regexp.MustCompile(`/\*\s*0x([0-9a-fA-F]{8,16})\s*\*/`)
+	reCtrl    = regexp.MustCompile(`^\s*\[?(B[0-9-]{6}:R[0-9-]:W[0-9-]:[Y-]:S\d\d)\]?\s*`)
+	reRes     = regexp.MustCompile(`(?i)\b(REG|SHARED|STACK|LOCAL)\s*:\s*(\d+)`)
+	reSize    = regexp.MustCompile(`^\s*\.size\b`)
+)
+
+// Read splits a listing into functions. Lines that are neither headers, labels, instructions nor
+// encodings (section directives, blank lines, ptxas messages) are skipped.
+func Read(file string, text []byte) (*Listing, error) {
+	l := &Listing{File: file, Lines: strings.Split(strings.ReplaceAll(string(text), "\r\n", "\n"), "\n")}
+	sm := 0
+	var f *Function
+	pendingRes := map[string]int{}
+	start := func(name string, line int) {
+		f = &Function{Name: name, SM: sm, Line: line, Labels: map[string]int{}, Regs: -1, SharedBytes: -1, LocalBytes: -1}
+		l.Funcs = append(l.Funcs, f)
+	}
+	for i, s := range l.Lines {
+		n := i + 1
+		switch {
+		case reCode.MatchString(s):
+			sm, _ = strconv.Atoi(reCode.FindStringSubmatch(s)[1])
+			f = nil
+			continue
+		case reTarget.MatchString(s):
+			sm, _ = strconv.Atoi(reTarget.FindStringSubmatch(s)[1])
+			continue
+		case reFunc.MatchString(s):
+			name := strings.TrimSuffix(reFunc.FindStringSubmatch(s)[1], ":")
+			if strings.Contains(s, "REG:") || strings.HasSuffix(strings.TrimSpace(s), ":") && !strings.Contains(s, "code") {
+				// cuobjdump -res-usage: "Function name:" with the resources on the next line.
+				name = strings.TrimSuffix(name, ":")
+			}
+			start(name, n)
+			f.applyResources(pendingRes)
+			continue
+		case reSection.MatchString(s):
+			name := reSection.FindStringSubmatch(s)[1]
+			if f == nil || f.Name != name {
+				start(name, n)
+			}
+			continue
+		case reText.MatchString(s):
+			name := reText.FindStringSubmatch(s)[1]
+			if f == nil || f.Name != name {
+				start(name, n)
+			}
+			continue
+		}
+		if m := reHeader.FindStringSubmatch(s); m != nil {
+			if v, _ := strconv.Atoi(m[1]); v > 0 {
+				sm = v
+				if f != nil {
+					f.SM = v
+				}
+			}
+			continue
+		}
+		for _, m := range reRes.FindAllStringSubmatch(s, -1) {
+			if f != nil && !reAddr.MatchString(s) {
+				v, _ := strconv.Atoi(m[2])
+				pendingRes[strings.ToUpper(m[1])] = v
+				f.applyResources(pendingRes)
+				pendingRes = map[string]int{}
+			}
+		}
+		if m := reLabel.FindStringSubmatch(s); m != nil && f != nil {
+			f.Labels[m[1]] = len(f.Insts)
+			continue
+		}
+		if err := l.instruction(f, s, n); err != nil {
+			return nil, err
+		}
+	}
+	if len(l.Funcs) == 0 {
+		return nil, &Error{File: file, Line: 1, Col: 1, Msg: "no machine code found: expected the output of cuobjdump -sass or nvdisasm (a line \"Function : name\" or \".text.name:\")", Text: firstLine(l.Lines)}
+	}
+	return l, nil
+}
+
+func (f *Function) applyResources(res map[string]int) {
+	for k, v := range res {
+		switch k {
+		case "REG":
+			f.Regs = v
+		case "SHARED":
+			f.SharedBytes = v
+		case "STACK", "LOCAL":
+			f.LocalBytes = max(f.LocalBytes, v)
+		}
+	}
+}
+
+func firstLine(lines []string) string {
+	for _, s := range lines {
+		if strings.TrimSpace(s) != "" {
+			return s
+		}
+	}
+	return ""
+}
+
+// instruction reads one line that may hold an instruction, its encoding, both, or neither.
+func (l *Listing) instruction(f *Function, s string, n int) error {
+	ctrl := ""
+	body := s
+	if m := reCtrl.FindStringSubmatchIndex(body); m != nil {
+		ctrl = body[m[2]:m[3]]
+		body = body[m[1]:]
+	}
+	am := reAddr.FindStringSubmatchIndex(body)
+	words := reWord.FindAllStringSubmatch(s, -1)
+	if am == nil && ctrl == "" {
+		if len(words) == 0 {
+			return nil
+		}
+		if f == nil {
+			return nil
+		}
+		for _, w := range words { // the second word of a 128-bit encoding, or a scheduling word
+			v, _ := strconv.ParseUint(w[1], 16, 64)
+			f.addWord(v)
+		}
+		return nil
+	}
+	if f == nil {
+		return &Error{File: l.File, Line: n, Col: 1, Msg: "instruction outside a function", Text: s}
+	}
+	r := rawInst{line: n, slot: -1}
+	if am != nil {
+		a, err := strconv.ParseUint(body[am[2]:am[3]], 16, 32)
+		if err != nil {
+			return &Error{File: l.File, Line: n, Col: 1, Msg: "bad address", Text: s}
+		}
+		r.addr = uint32(a)
+		r.dual = strings.Contains(body[:am[0]+strings.Index(body[am[0]:], "/")], "{")
+		body = body[am[1]:]
+	} else {
+		r.addr = f.nextAddr()
+	}
+	text := reWord.ReplaceAllString(body, "")
+	if strings.HasPrefix(strings.TrimSpace(text), "{") {
+		r.dual = true
+		text = strings.Replace(text, "{", " ", 1)
+	}
+	if k := strings.Index(text, ";"); k >= 0 {
+		text = text[:k]
+	} else if k := strings.Index(text, "}"); k >= 0 {
+		text = text[:k]
+	}
+	trimmed := strings.TrimSpace(text)
+	if trimmed == "" {
+		return nil
+	}
+	r.text = trimmed
+	r.col = strings.Index(s, trimmed) + 1
+	for _, w := range words {
+		v, _ := strconv.ParseUint(w[1], 16, 64)
+		r.words = append(r.words, v)
+		f.Words = true
+	}
+	f.takeSched(&r)
+	if ctrl != "" {
+		r.words = append(r.words, 0, encodeControlText(ctrl))
+		f.Words = true
+	}
+	f.Insts = append(f.Insts, r)
+	return nil
+}
+
+func (f *Function) nextAddr() uint32 {
+	if len(f.Insts) == 0 {
+		return 0
+	}
+	step := uint32(16)
+	if f.SM > 0 && f.SM < 70 {
+		step = 8
+	}
+	return f.Insts[len(f.Insts)-1].addr + step
+}

@@ -1,0 +1,325 @@
+package sass
+
+import "github.com/sarchlab/smsim/isa"
+
+var typeNames = map[string]isa.Type{
+	"U8": isa.U8, "S8": isa.S8, "U16": isa.U16, "S16": isa.S16, "U32": isa.U32, "S32": isa.S32, "U64": isa.U64, "S64": isa.S64,
+	"F16": isa.F16, "F32": isa.F32, "F64": isa.F64, "BF16": isa.BF16, "BF16_V2": isa.BF16x2, "BF": isa.BF16,
+	"16x2": isa.U16x2, "U16x2": isa.U16x2, "S16x2": isa.S16x2, "U8x4": isa.U8x4, "S8x4": isa.S8x4,
+	"F16x2": isa.F16x2, "BF16x2": isa.BF16x2, "F16X2": isa.F16x2, "U16X2": isa.U16x2, "S16X2": isa.S16x2,
+}
+
+var cmpNames = map[string]isa.Cmp{
+	"F": isa.CmpF, "LT": isa.CmpLT, "EQ": isa.CmpEQ, "LE": isa.CmpLE, "GT": isa.CmpGT, "NE": isa.CmpNE, "GE": isa.CmpGE,
+	"NUM": isa.CmpNum, "NAN": isa.CmpNan, "LTU": isa.CmpLTU, "EQU": isa.CmpEQU, "LEU": isa.CmpLEU, "GTU": isa.CmpGTU,
+	"NEU": isa.CmpNEU, "GEU": isa.CmpGEU, "T": isa.CmpT, "NZ": isa.CmpNE, "Z": isa.CmpEQ,
+	"LO": isa.CmpLT, "LS": isa.CmpLE, "HI": isa.CmpGT, "HS": isa.CmpGE,
+}
+
+var boolNames = map[string]isa.BoolOp{"AND": isa.BoolAnd, "OR": isa.BoolOr, "XOR": isa.BoolXor}
+
+var roundNames = map[string]isa.Round{
+	"RN": isa.RN, "RM": isa.RM, "RP": isa.RP, "RZ": isa.RZero, "TRUNC": isa.RZero, "FLOOR": isa.RM, "CEIL": isa.RP,
+	"ROUND": isa.RN, "PASS": isa.RN,
+}
+
+// flagNames are modifiers that set one flag whatever the opcode.
+var flagNames = map[string]isa.ModFlags{
+	"X": isa.ModX, "SAT": isa.ModSat, "ISAT": isa.ModSat, "FTZ": isa.ModFTZ, "FMZ": isa.ModFMZ, "W": isa.ModWrap, "WIDE": isa.ModWide,
+	"RELU": isa.ModRelu, "MRG": isa.ModMRG, "PSL": isa.ModPSL, "SH": isa.ModSH, "BREV": isa.ModBrev, "ACC": isa.ModAcc, "EX": isa.ModEX,
+	"PO": isa.ModPO, "E": isa.ModE64, "SX32": isa.ModSX32, "NTZ": isa.ModNTZ, "MMA": isa.ModMMA, "DEFER_BLOCKING": isa.ModDeferBlk,
+	"CONSTANT": isa.ModConstant, "STRONG": isa.ModStrong, "VOLATILE": isa.ModStrong, "CV": isa.ModStrong, "SYS": isa.ModSys,
+	"SHR_7": isa.ModShr7, "SHR_15": isa.ModShr15, "ABS": isa.ModABS, "REL": isa.ModREL, "NOINC": isa.ModNoInc, "NODEC": isa.ModNoInc,
+	"PAND": isa.ModPAND, "CLEAR": isa.ModClear, "DIV": isa.ModDiv, "CONV": isa.ModConv, "XMED": isa.ModXMED, "XHI": isa.ModXHI, "XLO": isa.ModXLO,
+	"SPIN": isa.ModSpin, "PACK_AB": isa.ModPackAB, "PACK_B": isa.ModPackB, "RECONVERGENT": isa.ModReconvergent, "ALL": isa.ModAllLanes,
+	"LU": isa.ModLU, "IV": isa.ModINV, "IVALL": isa.ModINV, "RS": isa.ModRS,
+}
+
+// plainNames change neither result nor timing here: scopes, cache hints, and words that only spell the default.
+var plainNames = map[string]bool{
+	"LUT": true, "GPU": true, "SM": true, "CTA": true, "VC": true, "PRIVATE": true, "EF": true, "EL": true, "EN": true, "NA": true, "LTC128B": true,
+	"LTC64B": true, "LTC256B": true, "BYPASS": true, "WEAK": true, "RESULT": true, "COLLECTIVE": true, "NOSLEEP": true, "UNIFORM": true,
+	"MMIO": true, "CI": true, "CG": true, "CS": true, "WT": true, "WB": true, "IL": true, "SC": true, "ALIGNED": true, "LE": false, "INST": true,
+	"NOATEXIT": true, "NOMSG": true, "A": true, "1D": true, "2D": true, "ARRAY": true, "P": true, "B": true, "LL": true, "LZ": true, "PF2": true,
+	"PF1": true, "PF1_5": true, "PML2": true, "RML2": true, "WARP": true, "ENTRY": true,
+}
+
+// subNames are operations within opcodes whose family is in the first key.
+var subNames = map[string]map[string]isa.Sub{
+	"atom": {"ADD": isa.SubAdd, "MIN": isa.SubMin, "MAX": isa.SubMax, "INC": isa.SubInc, "DEC": isa.SubDec, "AND": isa.SubAnd, "OR": isa.SubOr,
+		"XOR": isa.SubXor, "EXCH": isa.SubExch, "CAS": isa.SubCAS, "CAST": isa.SubCAS, "SAFEADD": isa.SubSafeAdd},
+	"redux": {"SUM": isa.SubAdd, "MIN": isa.SubMin, "MAX": isa.SubMax, "OR": isa.SubOr, "XOR": isa.SubXor, "AND": isa.SubAnd},
+	"lop":   {"AND": isa.SubAnd, "OR": isa.SubOr, "XOR": isa.SubXor, "PASS_B": isa.SubPassB},
+	"shfl":  {"IDX": isa.SubIdx, "UP": isa.SubUp, "DOWN": isa.SubDown, "BFLY": isa.SubBfly},
+	"vote":  {"ALL": isa.SubAll, "ANY": isa.SubAny, "EQ": isa.SubEq},
+	"mufu": {"RCP": isa.SubRcp, "RSQ": isa.SubRsq, "LG2": isa.SubLg2, "EX2": isa.SubEx2, "SIN": isa.SubSin, "COS": isa.SubCos, "SQRT": isa.SubSqrt,
+		"TANH": isa.SubTanh, "RCP64H": isa.SubRcp64H, "RSQ64H": isa.SubRsq64H},
+	"prmt": {"F4E": isa.SubF4E, "B4E": isa.SubB4E, "RC8": isa.SubRC8, "ECL": isa.SubECL, "ECR": isa.SubECR, "RC16": isa.SubRC16},
+	"bar":  {"SYNC": isa.SubSync, "ARV": isa.SubArrive, "POPC": isa.SubRedPopc, "AND": isa.SubRedAnd, "OR": isa.SubRedOr},
+	"idp":  {"4A": isa.Sub4A},
+	"xmad": {"CBCC": isa.SubCBCC, "CHI": isa.SubCHI, "CLO": isa.SubCLO, "CSFU": isa.SubCSFU},
+	"mnmx": {"MIN": isa.SubMin, "MAX": isa.SubMax, "MN": isa.SubMin, "MX": isa.SubMax},
+}
+
+var subFamily = map[isa.Op]string{
+	isa.OpATOM: "atom", isa.OpATOMG: "atom", isa.OpATOMS: "atom", isa.OpRED: "atom",
+	isa.OpREDUX: "redux", isa.OpCREDUX: "redux", isa.OpLOP: "lop", isa.OpLOP32I: "lop",
+	isa.OpSHFL: "shfl", isa.OpVOTE: "vote", isa.OpVOTEU: "vote", isa.OpMATCH: "vote", isa.OpMUFU: "mufu",
+	isa.OpPRMT: "prmt", isa.OpUPRMT: "prmt", isa.OpBAR: "bar", isa.OpIDP: "idp", isa.OpXMAD: "xmad",
+	isa.OpVMNMX: "mnmx", isa.OpVMNMX2: "mnmx", isa.OpVMNMX4: "mnmx",
+}
+
+// compares says which opcodes take a comparison and a boolean combination.
+var compares = map[isa.Op]bool{
+	isa.OpISETP: true, isa.OpISET: true, isa.OpICMP: true, isa.OpFSETP: true, isa.OpFSET: true, isa.OpFCMP: true, isa.OpDSETP: true,
+	isa.OpHSETP2: true, isa.OpHSET2: true, isa.OpUISETP: true, isa.OpVSET: true, isa.OpVSETP: true, isa.OpVSET2: true, isa.OpVSET4: true,
+	isa.OpPSETP: true, isa.OpPSET: true, isa.OpCSET: true, isa.OpCSETP: true, isa.OpUPLOP3: true,
+}
+
+// opAliases are mnemonics that name an opcode of the table in another form.
+var opAliases = map[string]isa.Op{
+	"CAL": isa.OpCALL, "JCAL": isa.OpCALL, "IMUL32I": isa.OpIMUL, "IMAD32I": isa.OpIMAD, "FADD32I": isa.OpFADD, "FMUL32I": isa.OpFMUL,
+	"FFMA32I": isa.OpFFMA, "ISCADD32I": isa.OpISCADD, "REDG": isa.OpRED, "REDS": isa.OpATOMS, "HADD2_32I": isa.OpHADD2, "HMUL2_32I": isa.OpHMUL2,
+	"HFMA2_32I": isa.OpHFMA2, "ULOP": isa.OpULOP3, "KIL": isa.OpKILL, "BPT": isa.OpNOP, "PMTRIG": isa.OpNOP, "CCTLL": isa.OpCCTL, "CCTLT": isa.OpCCTL,
+	"FADD2": isa.OpNone, "LDSLK": isa.OpLDS, "STSCUL": isa.OpSTS, "LDG_OLD": isa.OpLDG,
+}
+
+// modState collects what the modifiers of one instruction say before it is sorted into Mod.
+type modState struct {
+	in    *isa.Inst
+	types []isa.Type
+	bools int
+	red   bool
+}
+
+// apply takes one modifier; ok is false when the opcode has no such modifier that we know.
+func (m *modState) apply(s string) (ok bool) {
+	in := m.in
+	mod := &in.Mod
+	op := in.Op
+	if fam, has := subFamily[op]; has {
+		if fam == "mnmx" && mod.Sub != isa.SubNone {
+			switch s {
+			case "MIN":
+				mod.Sub2 = isa.SubMin
+				return true
+			case "MAX":
+				mod.Sub2 = isa.SubMax
+				return true
+			}
+		}
+		if sub, has := subNames[fam][s]; has {
+			mod.Sub = sub
+			return true
+		}
+	}
+	switch {
+	case op == isa.OpIDP:
+		switch s {
+		case "2A":
+			return true
+		case "LO":
+			mod.Sub = isa.Sub2ALo
+			return true
+		case "HI":
+			mod.Sub = isa.Sub2AHi
+			return true
+		}
+	case op == isa.OpBAR && (s == "RED" || s == "SCAN"):
+		return true
+	case op == isa.OpATOMS && s == "POPC":
+		mod.Flags |= isa.ModPopcInc
+		return true
+	case op == isa.OpATOMS && mod.Flags&isa.ModPopcInc != 0 && s == "32":
+		return true
+	case op == isa.OpSHF || op == isa.OpUSHF:
+		switch s {
+		case "L":
+			mod.Flags |= isa.ModLeft
+			return true
+		case "R":
+			mod.Flags |= isa.ModRight
+			return true
+		}
+	case op == isa.OpIMAD || op == isa.OpUIMAD:
+		switch s {
+		case "MOV":
+			mod.Flags |= isa.ModMov
+			return true
+		case "SHL":
+			mod.Flags |= isa.ModShl
+			return true
+		case "IADD":
+			mod.Flags |= isa.ModAdd
+			return true
+		}
+	case op == isa.OpDEPBAR && s == "LE", op == isa.OpBMOV && s == "32", op == isa.OpBMOV && s == "64", op == isa.OpBMOV && s == "PQUAD":
+		return true
+	case op == isa.OpCS2R && s == "32":
+		mod.Flags |= isa.Mod32
+		return true
+	case op == isa.OpMEMBAR && (s == "ALL" || s == "SC"):
+		return true
+	case (op == isa.OpBRA || op == isa.OpBRX) && s == "U":
+		mod.Flags |= isa.ModU
+		return true
+	case op == isa.OpLDS && s == "U": // unaligned: Maxwell's and Turing's LDS.U
+		return true
+	case op == isa.OpPSETP || op == isa.OpPSET:
+		if b, has := boolNames[s]; has {
+			if m.bools == 0 {
+				mod.Bool = b
+			} else {
+				mod.Bool2 = b
+			}
+			m.bools++
+			return true
+		}
+	case op == isa.OpFRND && s == "INT":
+		return true
+	}
+	if s == "BF" && (op == isa.OpISET || op == isa.OpFSET || op == isa.OpPSET) {
+		mod.Flags |= isa.ModBF
+		return true
+	}
+	if compares[op] {
+		if b, has := boolNames[s]; has {
+			mod.Bool = b
+			return true
+		}
+		if c, has := cmpNames[s]; has {
+			mod.Cmp = c
+			return true
+		}
+	}
+	if op == isa.OpLOP || op == isa.OpLOP32I {
+		if s == "NZ" || s == "Z" || s == "T" {
+			mod.Cmp = cmpNames[s]
+			return true
+		}
+	}
+	switch s {
+	case "HI":
+		mod.Flags |= isa.ModHI
+		return true
+	case "S":
+		mod.Flags |= isa.ModS
+		return true
+	case "NAN":
+		mod.Flags |= isa.ModNaN
+		return true
+	case "UD":
+		mod.DType = isa.U32
+		return true
+	case "SD":
+		mod.DType = isa.S32
+		return true
+	case "64", "128", "32":
+		if isMemory(op) {
+			mod.Size = map[string]uint8{"32": 4, "64": 8, "128": 16}[s]
+			return true
+		}
+		if s == "64" {
+			mod.Flags |= isa.ModWide
+			return true
+		}
+	case "ADD":
+		mod.Sub2 = isa.SubAdd
+		return true
+	case "MIN":
+		mod.Sub2 = isa.SubMin
+		return true
+	case "MAX":
+		mod.Sub2 = isa.SubMax
+		return true
+	case "F32":
+		m.types = append(m.types, isa.F32)
+		return true
+	}
+	if t, has := typeNames[s]; has {
+		m.types = append(m.types, t)
+		return true
+	}
+	if r, has := roundNames[s]; has {
+		mod.Round = r
+		return true
+	}
+	if f, has := flagNames[s]; has {
+		mod.Flags |= f
+		return true
+	}
+	return plainNames[s]
+}
+
+func isMemory(op isa.Op) bool {
+	switch op {
+	case isa.OpLD, isa.OpLDG, isa.OpLDS, isa.OpLDL, isa.OpLDC, isa.OpLDU, isa.OpULDC, isa.OpLDCU, isa.OpST, isa.OpSTG, isa.OpSTS, isa.OpSTL,
+		isa.OpATOM, isa.OpATOMG, isa.OpATOMS, isa.OpRED, isa.OpLDGSTS:
+		return true
+	}
+	return false
+}
+
+func isFloat(t isa.Type) bool {
+	return t == isa.F16 || t == isa.F32 || t == isa.F64 || t == isa.BF16 || t == isa.F16x2 || t == isa.BF16x2
+}
+
+// finish sorts the collected types into Mod by what the opcode means with them.
+func (m *modState) finish() {
+	in := m.in
+	mod := &in.Mod
+	switch in.Op {
+	case isa.OpI2F, isa.OpUI2F, isa.OpI2FP:
+		mod.Type = isa.F32
+		for _, t := range m.types {
+			if isFloat(t) {
+				mod.Type = t
+			} else {
+				mod.BType = t
+			}
+		}
+	case isa.OpF2I, isa.OpUF2I, isa.OpF2IP:
+		mod.BType = isa.F32
+		for _, t := range m.types {
+			if isFloat(t) {
+				mod.BType = t
+			} else {
+				mod.Type = t
+			}
+		}
+	case isa.OpF2FP:
+		mod.Type = isa.F16x2
+		if len(m.types) > 0 && (m.types[0] == isa.BF16 || m.types[0] == isa.BF16x2) {
+			mod.Type = isa.BF16x2
+		}
+	default:
+		if len(m.types) > 0 {
+			mod.Type = m.types[0]
+		}
+		if len(m.types) > 1 {
+			mod.BType = m.types[1]
+		}
+	}
+	if isMemory(in.Op) && mod.Size == 0 {
+		mod.Size = 4
+		switch mod.Type {
+		case isa.U8, isa.S8:
+			mod.Size = 1
+		case isa.U16, isa.S16:
+			mod.Size = 2
+		case isa.U64, isa.S64, isa.F64:
+			mod.Size = 8
+		}
+	}
+	if isMemory(in.Op) && mod.Size >= 8 {
+		switch in.Op {
+		case isa.OpATOM, isa.OpATOMG, isa.OpATOMS, isa.OpRED:
+			if mod.Type == isa.TypeNone {
+				mod.Type = isa.U64
+			}
+		}
+	}
+	if in.Op == isa.OpFRND {
+		mod.Flags |= isa.ModInt
+	}
+}

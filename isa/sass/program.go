@@ -1,0 +1,193 @@
+package sass
+
+import (
+	"fmt"
+	"sort"
+	"strings"
+
+	"github.com/sarchlab/smsim/isa"
+)
+
+// Entry finds a function by name; an empty name finds the only one.
+func (l *Listing) Entry(name string) (*Function, error) {
+	var names []string
+	for _, f := range l.Funcs {
+		if f.Name == name || name == "" && len(l.Funcs) == 1 {
+			return f, nil
+		}
+		names = append(names, f.Name)
+	}
+	if name == "" {
+		return nil, fmt.Errorf("%s: %d functions: choose one with --kernel: %s", l.File, len(names), strings.Join(names, ", "))
+	}
+	return nil, fmt.Errorf("%s: no function %q; the file has %s", l.File, name, strings.Join(names, ", "))
+}
+
+// Program interprets a function's instructions. sm is the target when the listing does not name one.
+// All unknown opcodes, modifiers and operands are reported at once, with counts and the first place of each.
+func (l *Listing) Program(f *Function, sm int) (*isa.Program, error) {
+	if f.SM != 0 {
+		sm = f.SM
+	}
+	if sm == 0 {
+		return nil, &Error{File: l.File, Line: f.Line, Col: 1, Msg: "the listing does not say for which target it is (\"code for sm_NN\"): name it with --arch"}
+	}
+	t := isa.NewTarget(sm)
+	p := &isa.Program{Name: f.Name, SM: sm, ParamBase: t.ParamBase, InstBytes: t.InstBytes, SourceFile: l.File, Source: l.Lines, Control: isa.ControlComputed}
+	p.SchedPadding = sm >= 30 && sm < 70
+	byAddr := make(map[uint32]int, len(f.Insts))
+	for i := range f.Insts {
+		byAddr[f.Insts[i].addr] = i
+	}
+	unknown := map[string]int{}
+	first := map[string]*rawInst{}
+	decoded := 0
+	p.Insts = make([]isa.Inst, len(f.Insts))
+	for i := range f.Insts {
+		r := &f.Insts[i]
+		in, label, err := parseText(sm, r.text)
+		if err != nil {
+			unknown[err.Error()]++
+			if first[err.Error()] == nil {
+				first[err.Error()] = r
+			}
+			continue
+		}
+		in.PC = r.addr
+		in.Pos = isa.SourcePos{Line: int32(r.line), Col: int32(r.col), CUFile: -1}
+		if decodeControl(sm, r, &in) {
+			decoded++
+		}
+		if r.dual {
+			in.Ctrl.DualIssue = true
+		}
+		if err := l.resolve(f, r, &in, label, byAddr); err != nil {
+			return nil, err
+		}
+		p.Insts[i] = in
+	}
+	if len(unknown) > 0 {
+		return nil, l.unknownError(f, unknown, first)
+	}
+	if decoded == len(f.Insts) && decoded > 0 {
+		p.Control = isa.ControlDecoded
+	}
+	p.Regs = f.Regs
+	if p.Regs < 0 {
+		p.Regs = registersUsed(p.Insts)
+	}
+	p.SharedBytes = max(f.SharedBytes, 0)
+	p.LocalBytes = max(f.LocalBytes, 0)
+	for i := range p.Insts {
+		if p.Insts[i].Op == isa.OpBAR {
+			p.Barriers = max(p.Barriers, 1)
+		}
+		if p.Insts[i].Mod.Flags&(isa.ModCC|isa.ModX) != 0 && sm < 70 {
+			p.UsesCC = true
+		}
+	}
+	return p, nil
+}
+
+// resolve turns the target of a jump into an instruction index.
+func (l *Listing) resolve(f *Function, r *rawInst, in *isa.Inst, label string, byAddr map[uint32]int) error {
+	if !jumps(in.Op) {
+		return nil
+	}
+	for i := range in.Src[:in.NSrc] {
+		o := &in.Src[i]
+		switch {
+		case o.Kind == isa.KindLabel:
+			k, ok := f.Labels[label]
+			if !ok || k >= len(f.Insts) {
+				return &Error{File: l.File, Line: r.line, Col: r.col, Msg: fmt.Sprintf("label %s is not in function %s", label, f.Name), Text: l.Lines[r.line-1]}
+			}
+			*o = isa.Label(k)
+		case o.Kind == isa.KindImm:
+			k, ok := byAddr[uint32(o.Imm)]
+			if !ok {
+				// Before Volta a target may be the scheduling word in front of the instruction.
+				if k, ok = byAddr[uint32(o.Imm)+8]; !ok {
+					return &Error{File: l.File, Line: r.line, Col: r.col, Msg: fmt.Sprintf("target 0x%x is outside function %s", o.Imm, f.Name), Text: l.Lines[r.line-1]}
+				}
+			}
+			*o = isa.Label(k)
+		}
+	}
+	return nil
+}
+
+// jumps says whether an immediate of the opcode is a code address.
+func jumps(op isa.Op) bool {
+	switch op {
+	case isa.OpBRA, isa.OpJMP, isa.OpCALL, isa.OpBSSY, isa.OpSSY, isa.OpPBK, isa.OpPCNT, isa.OpPRET:
+		return true
+	}
+	return false
+}
+
+func (l *Listing) unknownError(f *Function, counts map[string]int, first map[string]*rawInst) error {
+	keys := make([]string, 0, len(counts))
+	for k := range counts {
+		keys = append(keys, k)
+	}
+	sort.Slice(keys, func(i, j int) bool {
+		if counts[keys[i]] != counts[keys[j]] {
+			return counts[keys[i]] > counts[keys[j]]
+		}
+		return keys[i] < keys[j]
+	})
+	r := first[keys[0]]
+	var b strings.Builder
+	fmt.Fprintf(&b, "function %s has instructions that are not known:", f.Name)
+	for _, k := range keys {
+		fmt.Fprintf(&b, "\n    %d x unknown %s, first at line %d: %s", counts[k], k, first[k].line, first[k].text)
+	}
+	return &Error{File: l.File, Line: r.line, Col: r.col, Msg: b.String()}
+}
+
+// registersUsed is the highest general register named, plus one.
+func registersUsed(insts []isa.Inst) int {
+	top := -1
+	see := func(r isa.Reg, width int) {
+		if r != isa.RZ {
+			top = max(top, int(r)+width-1)
+		}
+	}
+	for i := range insts {
+		in := &insts[i]
+		data := 1
+		if isMemory(in.Op) {
+			data = max(1, int(in.Mod.Size)/4)
+		}
+		wide := in.Mod.Has(isa.ModWide)
+		switch in.Op {
+		case isa.OpDADD, isa.OpDMUL, isa.OpDFMA, isa.OpCS2R:
+			wide = true
+		}
+		for _, o := range in.Dst[:in.NDst] {
+			if o.Kind == isa.KindReg {
+				w := data
+				if wide {
+					w = 2
+				}
+				see(o.Reg, w)
+			}
+		}
+		for k, o := range in.Src[:in.NSrc] {
+			switch {
+			case o.Kind == isa.KindReg && isMemory(in.Op) && k > 0:
+				see(o.Reg, data)
+			case o.Kind == isa.KindReg && wide && k == 2:
+				see(o.Reg, 2)
+			case o.Kind == isa.KindReg, o.Kind == isa.KindConst:
+				see(o.Reg, 1)
+			case o.Kind == isa.KindMem && o.Is(isa.Wide64):
+				see(o.Reg, 2)
+			case o.Kind == isa.KindMem:
+				see(o.Reg, 1)
+			}
+		}
+	}
+	return top + 1
+}

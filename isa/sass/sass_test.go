@@ -1,0 +1,202 @@
+package sass
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/sarchlab/smsim/isa"
+)
+
+// The sample listings are cuobjdump's output of one probe kernel for eight targets.
+func TestSamples(t *testing.T) {
+	files, err := filepath.Glob("testdata/sm_*.sass")
+	if err != nil || len(files) == 0 {
+		t.Fatal("no samples", err)
+	}
+	for _, f := range files {
+		b, err := os.ReadFile(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		l, err := Read(f, b)
+		if err != nil {
+			t.Errorf("%v", err)
+			continue
+		}
+		fn, err := l.Entry("")
+		if err != nil {
+			t.Errorf("%v", err)
+			continue
+		}
+		p, err := l.Program(fn, 0)
+		if err != nil {
+			t.Errorf("%v", err)
+			continue
+		}
+		if want := fmt.Sprintf("sm_%d.sass", p.SM); filepath.Base(f) != want {
+			t.Errorf("%s: target %d", f, p.SM)
+		}
+		if p.Control != isa.ControlDecoded {
+			t.Errorf("%s: control information not decoded for all instructions", f)
+		}
+		exits := 0
+		for i := range p.Insts {
+			if p.Insts[i].Op == isa.OpEXIT {
+				exits++
+			}
+		}
+		if exits == 0 || len(p.Insts) < 10 {
+			t.Errorf("%s: %d instructions, %d EXIT", f, len(p.Insts), exits)
+		}
+	}
+}
+
+func itoa(n int) string {
+	return strings.TrimSpace(strings.Join([]string{string(rune('0' + n/10)), string(rune('0' + n%10))}, ""))
+}
+
+// Control words checked by hand against the field layout of each generation.
+func TestControlWords(t *testing.T) {
+	cases := []struct {
+		name string
+		sm   int
+		raw  rawInst
+		want isa.Control
+	}{
+		{"Volta: stall 4, waits for barrier 2", 80, rawInst{words: []uint64{0x0000000500007224, 0x004fc800078e0206}}, isa.Control{Stall: 4, WriteBar: isa.NoBar, ReadBar: isa.NoBar, WaitMask: 4}},
+		{"Volta: S2R sets barrier 0", 80, rawInst{words: []uint64{0x0000000000007919, 0x000e220000002100}}, isa.Control{Stall: 1, Yield: true, WriteBar: 0, ReadBar: isa.NoBar}},
+		{"Maxwell slot 0", 50, rawInst{sched: 0x001fc800fe2007f6, slot: 0}, isa.Control{Stall: 6, Yield: true, WriteBar: isa.NoBar, ReadBar: isa.NoBar}},
+		{"Maxwell slot 1", 50, rawInst{sched: 0x001fc800fe2007f6, slot: 1}, isa.Control{Stall: 1, Yield: true, WriteBar: isa.NoBar, ReadBar: isa.NoBar}},
+		{"Maxwell slot 2", 50, rawInst{sched: 0x001fc800fe2007f6, slot: 2}, isa.Control{Stall: 2, Yield: true, WriteBar: isa.NoBar, ReadBar: isa.NoBar}},
+		{"sm_35 slot 1: with the next", 35, rawInst{sched: 0x08fc8c8c10a010c0, slot: 1}, isa.Control{Yield: true, WriteBar: isa.NoBar, ReadBar: isa.NoBar, DualIssue: true}},
+		{"sm_35 slot 2: wait 9", 35, rawInst{sched: 0x08fc8c8c10a010c0, slot: 2}, isa.Control{Stall: 9, Yield: true, WriteBar: isa.NoBar, ReadBar: isa.NoBar}},
+		{"assembler prefix", 90, rawInst{words: []uint64{0, encodeControlText("B-1--4-:R0:W2:Y:S07")}}, isa.Control{Stall: 7, WriteBar: 2, ReadBar: 0, WaitMask: 1<<1 | 1<<4}},
+	}
+	for _, c := range cases {
+		var in isa.Inst
+		if !decodeControl(c.sm, &c.raw, &in) {
+			t.Errorf("%s: no control information", c.name)
+			continue
+		}
+		if in.Ctrl != c.want {
+			t.Errorf("%s: %+v, want %+v", c.name, in.Ctrl, c.want)
+		}
+	}
+}
+
+// Each line: text, then the fields that must come out.
+func TestInstructions(t *testing.T) {
+	type want struct {
+		op         isa.Op
+		nd, ns     uint8
+		flags      isa.ModFlags
+		typ, btype isa.Type
+		check      func(in *isa.Inst) bool
+	}
+	cases := map[string]want{
+		"@!P0 IMAD.WIDE.U32.X R30, P5, R14, R37, RZ, P5": {op: isa.OpIMAD, nd: 2, ns: 4, flags: isa.ModWide | isa.ModX, typ: isa.U32,
+			check: func(in *isa.Inst) bool {
+				return in.Guard == isa.NotP(0) && in.Dst[1] == isa.P(5) && in.Src[3] == isa.P(5)
+			}},
+		"LOP3.LUT R39, R39.reuse, ~R27, RZ, 0x3c, !PT": {op: isa.OpLOP3, nd: 1, ns: 4,
+			check: func(in *isa.Inst) bool {
+				return in.Mod.Lut == 0x3c && in.Src[0].Is(isa.Reuse) && in.Src[1].Is(isa.Inv) && in.Src[2].Reg == isa.RZ
+			}},
+		"LOP3.LUT P0, RZ, R4, 0x3, RZ, 0xc0, !PT": {op: isa.OpLOP3, nd: 2, ns: 4, check: func(in *isa.Inst) bool { return in.Mod.Lut == 0xc0 && in.Src[1].Imm == 3 }},
+		"PLOP3.LUT P0, PT, R2.reuse.SIGN, P1, PT, 0x80, 0x8": {op: isa.OpPLOP3, nd: 2, ns: 3,
+			check: func(in *isa.Inst) bool { return in.Mod.Lut == 0x80 && in.Mod.Lut2 == 8 && in.Src[0].Is(isa.Sign) }},
+		"LDG.E.128.CONSTANT R4, desc[UR4][R4.64+UR8+-0x10]": {op: isa.OpLDG, nd: 1, ns: 1, flags: isa.ModE64 | isa.ModConstant,
+			check: func(in *isa.Inst) bool {
+				return in.Mod.Size == 16 && in.Src[0].Is(isa.Wide64|isa.HasUReg|isa.UWide64|isa.HasDesc) && in.Src[0].Imm == -16 && in.Src[0].UReg == 8
+			}},
+		"STG.E.U8.SYS [R5.U32+UR4], R2": {op: isa.OpSTG, ns: 2, flags: isa.ModE64 | isa.ModSys, typ: isa.U8,
+			check: func(in *isa.Inst) bool {
+				return in.Mod.Size == 1 && !in.Src[0].Is(isa.Wide64) && in.Src[0].Is(isa.UWide64)
+			}},
+		"HFMA2.MMA R3, -RZ, RZ, 0, 5.9604644775390625e-08": {op: isa.OpHFMA2, nd: 1, ns: 3, flags: isa.ModMMA,
+			check: func(in *isa.Inst) bool { return in.Src[2].Imm == 1 && in.Src[0].Is(isa.Neg) }},
+		"HFMA2 R3, -RZ, RZ, 1.875, -INF": {op: isa.OpHFMA2, nd: 1, ns: 3, check: func(in *isa.Inst) bool { return in.Src[2].Imm == 0x3f80fc00 }},
+		"FSETP.GEU.AND P1, PT, |R7|, +INF, PT": {op: isa.OpFSETP, nd: 2, ns: 3, check: func(in *isa.Inst) bool {
+			return in.Mod.Cmp == isa.CmpGEU && in.Src[1].Imm == 0x7f800000 && in.Src[0].Is(isa.Abs)
+		}},
+		"I2F.U32.RP R2, UR8":                        {op: isa.OpI2F, nd: 1, ns: 1, typ: isa.F32, btype: isa.U32, check: func(in *isa.Inst) bool { return in.Mod.Round == isa.RP }},
+		"F2I.FTZ.U32.F32.TRUNC R7, R7":              {op: isa.OpF2I, nd: 1, ns: 1, flags: isa.ModFTZ, typ: isa.U32, btype: isa.F32, check: func(in *isa.Inst) bool { return in.Mod.Round == isa.RZero }},
+		"IDP.2A.HI.U16.S8 R8, R2, R5, R6":           {op: isa.OpIDP, nd: 1, ns: 3, typ: isa.U16, btype: isa.S8, check: func(in *isa.Inst) bool { return in.Mod.Sub == isa.Sub2AHi }},
+		"XMAD.PSL.CBCC R0, R0.H1, R7.H1, R5":        {op: isa.OpXMAD, nd: 1, ns: 3, flags: isa.ModPSL, check: func(in *isa.Inst) bool { return in.Mod.Sub == isa.SubCBCC && in.Src[0].Is(isa.SelH1) }},
+		"VIMNMX.S16x2.RELU R0, PT, PT, R2, R5, !PT": {op: isa.OpVIMNMX, nd: 3, ns: 3, flags: isa.ModRelu, typ: isa.S16x2},
+		"RET.REL.NODEC R6 0x0":                      {op: isa.OpRET, ns: 2, flags: isa.ModREL | isa.ModNoInc},
+		"VOTE.ANY R24, PT, P0":                      {op: isa.OpVOTE, nd: 2, ns: 1, check: func(in *isa.Inst) bool { return in.Mod.Sub == isa.SubAny }},
+		"ATOMS.POPC.INC.32 RZ, [R15+UR4]":           {op: isa.OpATOMS, nd: 1, ns: 1, flags: isa.ModPopcInc},
+		"R2P PR, R4, 0x7f":                          {op: isa.OpR2P, ns: 2},
+		"IADD R4.CC, R2, c [0x0] [0x20]":            {op: isa.OpIADD, nd: 1, ns: 2, flags: isa.ModCC, check: func(in *isa.Inst) bool { return in.Src[1].Bank == 0 && in.Src[1].Imm == 0x20 }},
+		"LDC R0, c[0x3][R5+0x10]":                   {op: isa.OpLDC, nd: 1, ns: 1, check: func(in *isa.Inst) bool { return in.Src[0].Reg == 5 && in.Src[0].Imm == 16 && in.Src[0].Bank == 3 }},
+		"BAR.RED.POPC.DEFER_BLOCKING 0x0, P0":       {op: isa.OpBAR, ns: 2, flags: isa.ModDeferBlk, check: func(in *isa.Inst) bool { return in.Mod.Sub == isa.SubRedPopc }},
+		"SEL.64 R2, R4, -0x1, P0":                   {op: isa.OpSEL, nd: 1, ns: 3, flags: isa.ModWide, check: func(in *isa.Inst) bool { return in.Src[1].Imm == -1 }},
+	}
+	for text, w := range cases {
+		in, _, err := parseText(90, text)
+		if err != nil {
+			t.Errorf("%s: %v", text, err)
+			continue
+		}
+		if in.Op != w.op || in.NDst != w.nd || in.NSrc != w.ns || !in.Mod.Has(w.flags) || in.Mod.Type != w.typ || in.Mod.BType != w.btype {
+			t.Errorf("%s: op %v, %d destinations, %d sources, flags %x, types %d %d", text, in.Op, in.NDst, in.NSrc, in.Mod.Flags, in.Mod.Type, in.Mod.BType)
+		}
+		if w.check != nil && !w.check(&in) {
+			t.Errorf("%s: parsed as %+v", text, in)
+		}
+	}
+}
+
+func TestErrors(t *testing.T) {
+	cases := []struct{ name, text, want string }{
+		{"not a listing", "int main() {}\n", "x.sass:1:1: no machine code found: expected the output of cuobjdump -sass or nvdisasm (a line \"Function : name\" or \".text.name:\")\n    int main() {}"},
+		{"unknown opcode", "code for sm_90\nFunction : k\n/*0000*/ FROB R1, R2 ;\n/*0010*/ FROB R1, R3 ;\n/*0020*/ EXIT ;\n",
+			"x.sass:3:10: function k has instructions that are not known:\n    2 x unknown opcode FROB, first at line 3: FROB R1, R2"},
+		{"unknown modifier", "code for sm_90\nFunction : k\n/*0000*/ IADD3.ZAP R1, R2, R3, R4 ;\n",
+			"x.sass:3:10: function k has instructions that are not known:\n    1 x unknown modifier .ZAP of IADD3, first at line 3: IADD3.ZAP R1, R2, R3, R4"},
+		{"jump outside", "code for sm_90\nFunction : k\n/*0000*/ BRA 0x500 ;\n", "x.sass:3:10: target 0x500 is outside function k\n    /*0000*/ BRA 0x500 ;"},
+		{"no target", "Function : k\n/*0000*/ EXIT ;\n", "x.sass:1:1: the listing does not say for which target it is (\"code for sm_NN\"): name it with --arch"},
+	}
+	for _, c := range cases {
+		l, err := Read("x.sass", []byte(c.text))
+		if err == nil {
+			_, err = l.Program(l.Funcs[0], 0)
+		}
+		if err == nil || err.Error() != c.want {
+			t.Errorf("%s:\n got %v\nwant %s", c.name, err, c.want)
+		}
+	}
+}
+
+// nvdisasm prints sections and labels instead of "Function :" and addresses.
+func TestNvdisasmLabels(t *testing.T) {
+	text := "\t.headerflags\t@\"EF_CUDA_SM80 EF_CUDA_VIRTUAL_SM(EF_CUDA_SM80)\"\n.section\t.text.k,\"ax\",@progbits\n.text.k:\n        /*0000*/                   MOV R1, c[0x0][0x28] ;\n.L_x_1:\n        /*0010*/                   BRA `(.L_x_1);\n"
+	l, err := Read("x", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := l.Program(l.Funcs[0], 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(l.Funcs) != 1 || p.SM != 80 || p.Insts[1].Src[0] != isa.Label(1) || p.Control != isa.ControlComputed {
+		t.Errorf("%d functions, sm %d, target %+v", len(l.Funcs), p.SM, p.Insts[1].Src[0])
+	}
+}
+
+func FuzzRead(f *testing.F) {
+	f.Add("code for sm_90\nFunction : k\n/*0000*/ IADD3 R1, PT, PT, R2, 0x1, R3 ; /* 0x0 */\n/* 0x0 */\n")
+	f.Add("Function : k\n/*0008*/ BRA `(.L_1);")
+	f.Fuzz(func(t *testing.T, s string) {
+		l, err := Read("f", []byte(s))
+		if err != nil {
+			return
+		}
+		for _, fn := range l.Funcs {
+			_, _ = l.Program(fn, 90)
+		}
+	})
+}
