@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/sarchlab/smsim/isa"
@@ -52,10 +51,6 @@ func TestSamples(t *testing.T) {
 			t.Errorf("%s: %d instructions, %d EXIT", f, len(p.Insts), exits)
 		}
 	}
-}
-
-func itoa(n int) string {
-	return strings.TrimSpace(strings.Join([]string{string(rune('0' + n/10)), string(rune('0' + n%10))}, ""))
 }
 
 // Control words checked by hand against the field layout of each generation.
