@@ -104,6 +104,9 @@ func (l *Listing) resolve(f *Function, r *rawInst, in *isa.Inst, label string, b
 			}
 			*o = isa.Label(k)
 		case o.Kind == isa.KindImm:
+			if o.Imm < 0 { // tools that do not know the function's start print the distance from the next instruction
+				o.Imm += int64(r.addr) + int64(isa.NewTarget(max(f.SM, 70)).InstBytes)
+			}
 			k, ok := byAddr[uint32(o.Imm)]
 			if !ok {
 				// Before Volta a target may be the scheduling word in front of the instruction.
