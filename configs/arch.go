@@ -201,18 +201,18 @@ type LSU struct {
 // Memory is what lies beyond the SM.
 type Memory struct {
 	Origin            `yaml:",inline"`
-	L2Latency         int     `yaml:"l2_latency"`               // dependent load that hits L2
-	L2LatencyFar      int     `yaml:"l2_latency_far"`           // in the far partition; 0: none
-	L2FarShare        float64 `yaml:"l2_far_share"`             // share of L2's capacity that only the far partition holds
-	L2LatencySpread   int     `yaml:"l2_latency_spread"`        // half the range of the latency over lines (slices are not equally far)
-	DRAMLatency       int     `yaml:"dram_latency"`             // dependent load that misses L2
-	L2BytesCycle      float64 `yaml:"l2_bytes_per_cycle"`       // one SM alone
-	L2BytesCycleAll   float64 `yaml:"l2_bytes_per_cycle_all"`   // one SM's share with all SMs active
-	DRAMBytesCycle    float64 `yaml:"dram_bytes_per_cycle"`     // one SM alone
-	DRAMBytesCycleAll float64 `yaml:"dram_bytes_per_cycle_all"` // share with all SMs active; 0: from the board's bandwidth
-	AtomicLatency     int     `yaml:"atomic_latency"`           // global atomic with return
-	AtomicInterval    float64 `yaml:"atomic_interval"`          // cycles a warp-instruction, distinct words of a line
-	AtomicSameAddr    float64 `yaml:"atomic_same_address"`      // cycles a lane on one address
+	L2Latency         int     `yaml:"l2_latency"`                  // dependent load that hits L2
+	L2LatencyFar      int     `yaml:"l2_latency_far"`              // in the far partition; 0: none
+	L2FarShare        float64 `yaml:"l2_far_share"`                // share of L2's capacity that only the far partition holds
+	L2LatencySpread   int     `yaml:"l2_latency_spread,omitempty"` // half the range of the latency over lines (slices are not equally far)
+	DRAMLatency       int     `yaml:"dram_latency"`                // dependent load that misses L2
+	L2BytesCycle      float64 `yaml:"l2_bytes_per_cycle"`          // one SM alone
+	L2BytesCycleAll   float64 `yaml:"l2_bytes_per_cycle_all"`      // one SM's share with all SMs active
+	DRAMBytesCycle    float64 `yaml:"dram_bytes_per_cycle"`        // one SM alone
+	DRAMBytesCycleAll float64 `yaml:"dram_bytes_per_cycle_all"`    // share with all SMs active; 0: from the board's bandwidth
+	AtomicLatency     int     `yaml:"atomic_latency"`              // global atomic with return
+	AtomicInterval    float64 `yaml:"atomic_interval"`             // cycles a warp-instruction, distinct words of a line
+	AtomicSameAddr    float64 `yaml:"atomic_same_address"`         // cycles a lane on one address
 	// Cycles a sector of an atomic (reduction) takes of this SM's share when all SMs are active; 0: as a store.
 	AtomicSectorAll    float64 `yaml:"atomic_sector_all,omitempty"`
 	ReductionSectorAll float64 `yaml:"reduction_sector_all,omitempty"`
