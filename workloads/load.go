@@ -78,6 +78,7 @@ type settingKeys struct {
 	Check      CheckMode `yaml:"check"`
 	Overrides  Overrides `yaml:"overrides"`
 	Outputs    Outputs   `yaml:"outputs"`
+	Caches     Caches    `yaml:"caches"`
 	CycleLimit uint64    `yaml:"cycle_limit"`
 }
 
@@ -98,7 +99,7 @@ func (k settingKeys) settings(n strictyaml.Node) (Settings, error) {
 		return v
 	}
 	s := Settings{Archs: k.Archs, Board: k.Board, SMs: k.SMs, Blocks: k.Blocks, Check: k.Check,
-		Overrides: k.Overrides, Outputs: k.Outputs, CycleLimit: k.CycleLimit}
+		Overrides: k.Overrides, Outputs: k.Outputs, Caches: k.Caches, CycleLimit: k.CycleLimit}
 	if k.Arch != "" {
 		if len(k.Archs) > 0 {
 			return s, at("archs").Errorf("give arch or archs, not both")
@@ -107,6 +108,9 @@ func (k settingKeys) settings(n strictyaml.Node) (Settings, error) {
 	}
 	if s.Check == "" {
 		s.Check = CheckAuto
+	}
+	if s.Caches == "" {
+		s.Caches = CachesWarm
 	}
 	if v, ok := n.Get("sms"); ok && k.SMs < 1 {
 		return s, v.Errorf("sms must be 1 or more")

@@ -33,6 +33,7 @@ type Settings struct {
 	Check      CheckMode
 	Overrides  Overrides
 	Outputs    Outputs
+	Caches     Caches
 	CycleLimit uint64 // 0: the command's default
 }
 

@@ -257,3 +257,33 @@ func ParseCheckMode(s string) (CheckMode, error) {
 	}
 	return CheckMode(s), nil
 }
+
+// Caches is the state of the caches at the launch.
+type Caches string
+
+// States of the caches.
+const (
+	CachesWarm Caches = "warm" // as an earlier identical launch left them
+	CachesCold Caches = "cold" // flushed
+)
+
+// UnmarshalNode reads warm or cold.
+func (c *Caches) UnmarshalNode(n strictyaml.Node) error {
+	v, err := ParseCaches(n.Text)
+	if err != nil || n.Kind != strictyaml.String {
+		return n.Errorf("expected warm or cold")
+	}
+	*c = v
+	return nil
+}
+
+// ParseCaches reads warm or cold; empty is warm.
+func ParseCaches(s string) (Caches, error) {
+	switch s {
+	case "", string(CachesWarm):
+		return CachesWarm, nil
+	case string(CachesCold):
+		return CachesCold, nil
+	}
+	return "", fmt.Errorf("unknown state of the caches %q: warm or cold", s)
+}

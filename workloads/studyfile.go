@@ -25,10 +25,10 @@ type studyFile struct {
 
 type variantSpec struct {
 	strictyaml.Place
-	Name  string       `yaml:"name,required"`
-	Entry string       `yaml:"entry,required"`
-	Group string       `yaml:"group"`
-	X     *float64     `yaml:"x"`
+	Name  string   `yaml:"name,required"`
+	Entry string   `yaml:"entry,required"`
+	Group string   `yaml:"group"`
+	X     *float64 `yaml:"x"`
 	// Params names the study's arguments that the entry takes, in parameter order; left out: all of them.
 	Params []string     `yaml:"params"`
 	Args   argOverrides `yaml:"args"`
