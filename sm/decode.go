@@ -1,0 +1,395 @@
+package sm
+
+import (
+	"fmt"
+	"math/bits"
+	"strings"
+
+	"github.com/sarchlab/smsim/configs"
+	"github.com/sarchlab/smsim/isa"
+	"github.com/sarchlab/smsim/sim"
+)
+
+// kind says which rule times an instruction beyond its pipe.
+type kind uint8
+
+const (
+	kindPlain  kind = iota
+	kindMemory      // goes to the load/store unit
+	kindConst       // reads a constant bank with a latency: LDC, ULDC
+	kindBranch      // BRA, JMP, BRX
+	kindCall
+	kindBar
+	kindMembar
+	kindSleep
+	kindReconverge // BSYNC, SYNC, WARPSYNC: may change to another path
+	kindDepBar
+	kindExit
+)
+
+// maxAlternatives is the number of pipes of which one instruction can take any.
+const maxAlternatives = 8
+
+// maxBanks bounds the register file banks.
+const maxBanks = 8
+
+// timing is what the model knows of one static instruction before it runs.
+type timing struct {
+	kind      kind
+	key       uint8 // readiness group, see keys
+	class     isa.Class
+	stall     uint8
+	writeBar  uint8
+	readBar   uint8
+	waitMask  uint8
+	yield     bool // encoded bit: stay with the warp
+	dual      bool // may issue together with the next instruction
+	variable  bool
+	long      bool  // a wait for its barrier is long_scoreboard
+	reads     reads // register reads by bank, all of them
+	readsSeq  reads // the same when the previous instruction of the program went before it (reuse cache)
+	pipe      int16 // first alternative, index into machine.pipes
+	hold      uint16
+	offHold   uint16
+	latency   uint16
+	extraHold uint16
+	shared    int16 // SM-wide unit after the pipe, -1: none
+	sharedFor uint16
+	constLine int32 // line of the constant operand, -1: none
+	depBar    uint8 // DEPBAR: barrier, and the number of instructions that may be outstanding
+	depCount  uint8
+}
+
+// reads counts 32-lane register reads by bank.
+type reads [maxBanks]uint8
+
+// key is a group of instructions that the same shared resources hold back. All ready warps of a sub-partition whose
+// next instruction has the same key are blocked, or can issue, together: the scheduler checks keys, not warps.
+type key struct {
+	pipes  []int // alternatives
+	holds  []int // further pipes that must be free too
+	shared int   // -1: none
+	branch bool  // taken-branch port
+	memory bool
+	class  isa.Class // memory only
+}
+
+// machine is the static description that all sub-partitions share.
+type machine struct {
+	arch  *configs.Arch
+	pipes []pipeSpec
+	keys  []key
+	code  []timing
+	banks int
+}
+
+// pipeSpec is one named pipe of the architecture file.
+type pipeSpec struct {
+	name  string
+	perSM bool
+	queue int
+	stall sim.WarpState
+}
+
+// unitName is a name as Akita wants it: capitalised, without underscores.
+func unitName(s string) string { return strings.ToUpper(strings.ReplaceAll(s, "_", "")) }
+
+func stateByName(name string) (sim.WarpState, bool) {
+	for s := sim.WarpState(0); s < sim.NumWarpStates; s++ {
+		if s.String() == name {
+			return s, true
+		}
+	}
+	return 0, false
+}
+
+// newMachine joins the architecture's tables with the program. An instruction whose class the architecture does not
+// describe is an error that names both.
+func newMachine(a *configs.Arch, p *isa.Program) (*machine, error) {
+	m := &machine{arch: a, banks: max(1, a.RegisterFile.Banks)}
+	if m.banks > maxBanks {
+		return nil, fmt.Errorf("%s: register_file.banks is %d, at most %d are modelled", a.Name, m.banks, maxBanks)
+	}
+	index := map[string]int{}
+	for _, name := range sortedKeys(a.Pipes) {
+		row := a.Pipes[name]
+		stall := sim.MathPipeThrottle
+		if row.Stall != "" {
+			s, ok := stateByName(row.Stall)
+			if !ok {
+				return nil, fmt.Errorf("%s: pipes.%s.stall: %q is not a warp state", a.Name, name, row.Stall)
+			}
+			stall = s
+		}
+		index[name] = len(m.pipes)
+		m.pipes = append(m.pipes, pipeSpec{name: name, perSM: row.Per == "sm", queue: row.Queue, stall: stall})
+	}
+	keyIndex := map[string]int{}
+	m.code = make([]timing, len(p.Insts))
+	for i := range p.Insts {
+		in := &p.Insts[i]
+		t, k, err := m.decode(in, index)
+		if err != nil {
+			return nil, fmt.Errorf("%s: instruction %d (%s) of %s: %w", a.Name, i, in.Op, p.Name, err)
+		}
+		id := fmt.Sprint(k)
+		n, ok := keyIndex[id]
+		if !ok {
+			n = len(m.keys)
+			keyIndex[id] = n
+			m.keys = append(m.keys, k)
+		}
+		if n >= maxKeys {
+			return nil, fmt.Errorf("%s: %s uses more than %d combinations of pipes", a.Name, p.Name, maxKeys)
+		}
+		t.key = uint8(n)
+		t.reads = m.registerReads(in, nil)
+		t.readsSeq = t.reads
+		if i > 0 && a.RegisterFile.ReuseCache {
+			t.readsSeq = m.registerReads(in, &p.Insts[i-1])
+		}
+		m.code[i] = t
+	}
+	return m, nil
+}
+
+// decode finds the class row of an instruction and makes its timing and readiness key.
+func (m *machine) decode(in *isa.Inst, index map[string]int) (timing, key, error) {
+	a := m.arch
+	c := in.Class()
+	row, ok := a.Classes[c.String()]
+	if !ok {
+		return timing{}, key{}, fmt.Errorf("class %s is not in the architecture's table (classes.%s)", c, c)
+	}
+	t := timing{class: c, stall: in.Ctrl.Stall, writeBar: in.Ctrl.WriteBar, readBar: in.Ctrl.ReadBar, waitMask: in.Ctrl.WaitMask,
+		yield: in.Ctrl.Yield, dual: in.Ctrl.DualIssue || in.Ctrl.Stall == 0, variable: row.Variable, pipe: -1, shared: -1, constLine: -1,
+		hold: uint16(row.IssueInterval), offHold: uint16(row.IssueInterval), latency: uint16(row.Latency), extraHold: uint16(row.ExtraHold),
+		long: isLong(c)}
+	if row.PredicatedOff > 0 {
+		t.offHold = uint16(row.PredicatedOff)
+	}
+	k := key{shared: -1}
+	for i, name := range row.Pipe {
+		n, ok := index[name]
+		if !ok {
+			return t, k, fmt.Errorf("classes.%s.pipe: no pipe %q", c, name)
+		}
+		if i == 0 {
+			t.pipe = int16(n)
+		}
+		k.pipes = append(k.pipes, n)
+	}
+	if len(k.pipes) > maxAlternatives {
+		return t, k, fmt.Errorf("classes.%s.pipe: more than %d alternatives", c, maxAlternatives)
+	}
+	for _, name := range row.Holds {
+		n, ok := index[name]
+		if !ok {
+			return t, k, fmt.Errorf("classes.%s.holds: no pipe %q", c, name)
+		}
+		k.holds = append(k.holds, n)
+	}
+	if row.SharedPipe != "" && row.SharedHold > 0 {
+		n, ok := index[row.SharedPipe]
+		if !ok {
+			return t, k, fmt.Errorf("classes.%s.shared_pipe: no pipe %q", c, row.SharedPipe)
+		}
+		if !m.pipes[n].perSM {
+			return t, k, fmt.Errorf("classes.%s.shared_pipe: pipe %q is not one per SM", c, row.SharedPipe)
+		}
+		t.shared, t.sharedFor, k.shared = int16(n), uint16(row.SharedHold), n
+	}
+	switch c {
+	case isa.ClassBRA:
+		t.kind, k.branch = kindBranch, true
+	case isa.ClassCALL:
+		t.kind, k.branch = kindCall, true
+	case isa.ClassBSYNC:
+		t.kind = kindReconverge
+	case isa.ClassWARPSYNC:
+		t.kind = kindReconverge
+		if in.Op == isa.OpNANOSLEEP {
+			t.kind = kindSleep
+		}
+	case isa.ClassBAR:
+		t.kind = kindBar
+	case isa.ClassMEMBAR:
+		if in.Op == isa.OpMEMBAR || in.Op == isa.OpFENCE {
+			t.kind = kindMembar
+		}
+	case isa.ClassDEPBAR:
+		t.kind = kindDepBar
+		t.depBar, t.depCount = depBarOperands(in)
+	case isa.ClassEXIT:
+		t.kind = kindExit
+	case isa.ClassLDC, isa.ClassULDC:
+		t.kind = kindConst
+	default:
+		if c.IsMemory() {
+			// The load/store unit's own model books its pipe, so the class table's pipe is not booked again here.
+			t.kind, k = kindMemory, key{shared: -1, memory: true, class: c}
+			t.shared = -1
+		}
+	}
+	if t.kind != kindConst {
+		for i := range in.NSrc {
+			if o := &in.Src[i]; o.Kind == isa.KindConst && o.Reg == isa.RZ {
+				t.constLine = constLine(o.Bank, uint32(o.Imm))
+			}
+		}
+	}
+	return t, k, nil
+}
+
+// depBarOperands reads DEPBAR.LE SBn, k.
+func depBarOperands(in *isa.Inst) (bar, count uint8) {
+	bar = isa.NoBar
+	for i := range in.NSrc {
+		o := &in.Src[i]
+		switch {
+		case o.Kind == isa.KindBarrier:
+			bar = uint8(o.Reg)
+		case o.Kind == isa.KindImm && bar == isa.NoBar && in.NSrc > 1:
+			bar = uint8(o.Imm)
+		case o.Kind == isa.KindImm:
+			count = uint8(o.Imm)
+		}
+	}
+	if bar > 5 {
+		bar = isa.NoBar
+	}
+	return bar, count
+}
+
+// isLong says whether a wait for the class's result is long_scoreboard: operations of the L1TEX
+// (global, local, surface, texture); all other barriers are short_scoreboard.
+func isLong(c isa.Class) bool {
+	switch c {
+	case isa.ClassLDG, isa.ClassSTG, isa.ClassLDL, isa.ClassSTL, isa.ClassATOMG, isa.ClassRED, isa.ClassLDGSTS, isa.ClassTEX:
+		return true
+	}
+	return false
+}
+
+// registerReads counts the 32-lane reads of an instruction by bank. A register named twice is read once. With prev,
+// operands that prev left in the reuse cache (same slot, same register, flag set) cost nothing. Pairs and
+// vectors read each of their registers. Constants, immediates, uniform registers and RZ read nothing.
+func (m *machine) registerReads(in, prev *isa.Inst) reads {
+	var r reads
+	var seen [16]isa.Reg
+	n := 0
+	read := func(reg isa.Reg, width int) {
+		for w := range isa.Reg(width) {
+			q := reg + w
+			if reg == isa.RZ || q >= isa.RZ {
+				continue
+			}
+			dup := false
+			for _, s := range seen[:n] {
+				dup = dup || s == q
+			}
+			if dup {
+				continue
+			}
+			if n < len(seen) {
+				seen[n] = q
+				n++
+			}
+			r[int(q)%m.banks]++
+		}
+	}
+	for i := range in.NSrc {
+		o := &in.Src[i]
+		switch o.Kind {
+		case isa.KindReg:
+			if prev != nil && int(i) < int(prev.NSrc) {
+				q := &prev.Src[i]
+				if q.Kind == isa.KindReg && q.Is(isa.Reuse) && q.Reg == o.Reg {
+					if n < len(seen) {
+						seen[n] = o.Reg
+						n++
+					}
+					continue
+				}
+			}
+			read(o.Reg, sourceWidth(in, int(i)))
+		case isa.KindMem:
+			w := 1
+			if o.Is(isa.Wide64) {
+				w = 2
+			}
+			read(o.Reg, w)
+		case isa.KindConst:
+			if o.Reg != isa.RZ {
+				read(o.Reg, 1)
+			}
+		}
+	}
+	if passes := m.arch.Classes[in.Class().String()].ReadPasses; passes > 1 {
+		// Every pass reads the 32-bit sources again and its own word of the 64-bit ones.
+		var wide reads
+		for i := range in.NSrc {
+			if o := &in.Src[i]; o.Kind == isa.KindReg && o.Reg != isa.RZ && sourceWidth(in, int(i)) > 1 {
+				for w := range isa.Reg(2) {
+					wide[int(o.Reg+w)%m.banks]++
+				}
+			}
+		}
+		for b := range r {
+			narrow := r[b] - min(r[b], wide[b])
+			r[b] += narrow * uint8(passes-1)
+		}
+	}
+	return r
+}
+
+// sourceWidth is the number of registers of source i.
+func sourceWidth(in *isa.Inst, i int) int {
+	o := &in.Src[i]
+	if o.Is(isa.Wide64) {
+		return 2
+	}
+	c := in.Class()
+	switch c {
+	case isa.ClassDFMA:
+		return 2
+	case isa.ClassIMADWIDE, isa.ClassIMADHI:
+		if i == 2 {
+			return 2
+		}
+	case isa.ClassSTG, isa.ClassSTS, isa.ClassSTL, isa.ClassATOMG, isa.ClassATOMS, isa.ClassRED:
+		return max(1, int(in.Mod.Size)/4)
+	}
+	switch in.Mod.Type {
+	case isa.U64, isa.S64, isa.F64:
+		if c == isa.ClassISETP || c == isa.ClassIMNMX || c == isa.ClassSHF && in.Mod.Has(isa.ModWide) {
+			return 2
+		}
+	}
+	return 1
+}
+
+// busiest is the largest count of a bank.
+func (r *reads) busiest() int {
+	n := 0
+	for _, c := range r {
+		n = max(n, int(c))
+	}
+	return n
+}
+
+func sortedKeys[V any](m map[string]V) []string {
+	out := make([]string, 0, len(m))
+	for k := range m {
+		out = append(out, k)
+	}
+	for i := 1; i < len(out); i++ {
+		for j := i; j > 0 && out[j] < out[j-1]; j-- {
+			out[j], out[j-1] = out[j-1], out[j]
+		}
+	}
+	return out
+}
+
+// lowest is the index of the lowest set bit.
+func lowest(m uint64) int { return bits.TrailingZeros64(m) }
