@@ -33,21 +33,32 @@ func (p *Pipe) IssueAt() uint64 {
 	return p.starts[p.next]
 }
 
-// Free is the first cycle at which the pipe can start another instruction.
-func (p *Pipe) Free() uint64 { return p.free }
-
 // Take books the pipe for hold cycles from the first cycle on, at or after the given one, at which it is free.
 func (p *Pipe) Take(cycle uint64, hold int) (start uint64) {
 	start = max(cycle, p.free)
 	p.free = start + uint64(hold)
-	if len(p.starts) > 0 {
-		p.starts[p.next] = start
-		p.next++
-		if p.next == len(p.starts) {
-			p.next = 0
-		}
-	}
+	p.enqueue(start)
 	return start
+}
+
+// TakeThrough books the pipe and, from the pipe's start on, passes cycles of a unit behind it. The instruction stays
+// in the pipe until the unit takes its last pass, so a busy unit fills the pipe's queue. It returns the first pass.
+func (p *Pipe) TakeThrough(cycle uint64, hold int, unit *Shared, passes int) (start uint64) {
+	first, last := unit.Take(max(cycle, p.free), passes)
+	p.free = max(first+uint64(hold), last+1)
+	p.enqueue(first)
+	return first
+}
+
+func (p *Pipe) enqueue(start uint64) {
+	if len(p.starts) == 0 {
+		return
+	}
+	p.starts[p.next] = start
+	p.next++
+	if p.next == len(p.starts) {
+		p.next = 0
+	}
 }
 
 // Hold extends the booking of an instruction that started at the cycle: it occupies this pipe besides its own.

@@ -193,10 +193,13 @@ type IssueRecord struct {
 	Warp         int // warp within the block
 	Effect       *isa.Effect
 	Class        isa.Class
-	Pipe         int    // index into the SM's pipe list
+	Pipe         int    // index into the SM's pipe list, -1: none
 	PipeCycles   uint64 // cycles the instruction holds its pipe
 	Completes    uint64 // cycle at which its result is available (0: unknown yet)
 	Dual         bool   // second instruction of a dual-issue slot
+	Holds        []int  // further pipes held for PipeCycles
+	Shared       int    // SM-wide unit used after the pipe, index into the pipe list; -1: none
+	SharedCycles uint64 // cycles it is held
 	// Waited are the cycles from the warp's previous issue (or its start) to this one, by state, without
 	// this issue's own Selected cycle. Together with it they are all cycles of the warp in between.
 	Waited []StateCycles

@@ -1,0 +1,95 @@
+package sm
+
+import (
+	"github.com/sarchlab/smsim/isa"
+	"github.com/sarchlab/smsim/sim"
+)
+
+// barrierUnit is the SM's unit for block barriers: it takes one arrival every few cycles, from whichever block.
+type barrierUnit struct {
+	sim.Unit
+	free float64
+}
+
+// arrive notes that a warp issued a BAR. The last arrival lets all waiting warps of the block go on at once, after the
+// unit has taken all arrivals (measured: 13 + 2.0 cycles a warp from 1 to 32 warps on the H200).
+func (s *SM) arrive(p *smsp, i int, w *warp, e *isa.Effect, t uint64) {
+	cf := &s.mach.arch.Control
+	u := &s.barrier
+	u.free = max(u.free, float64(t)) + cf.BarPerWarp
+	done := uint64(u.free)
+	if e.Inst.Mod.Sub == isa.SubArrive || e.Waiting {
+		if !e.Waiting {
+			p.wakeAt(i, t+uint64(max(w.stallOf(s), 1)), t)
+			return
+		}
+		w.atBar = true
+		w.idx = -1
+		w.state = sim.Barrier
+		return
+	}
+	release := done + uint64(cf.BarBase)
+	switch e.Inst.Mod.Sub {
+	case isa.SubRedPopc, isa.SubRedAnd, isa.SubRedOr:
+		release += uint64(cf.BarRed)
+	}
+	release = max(release, t+1)
+	w.state = sim.Barrier
+	p.wakeAt(i, release, t)
+	for _, other := range w.w.Block.Released() {
+		q, j := s.place(w.block, other.Index)
+		x := &q.warps[j]
+		x.idx = int32(other.PC())
+		x.line = -1
+		x.atBar = false
+		q.wakeAt(j, release, t)
+	}
+}
+
+// stallOf is the stall count of the warp's last instruction.
+func (w *warp) stallOf(s *SM) uint8 { return s.mach.code[w.prev].stall }
+
+// place finds the sub-partition and local slot of a warp of a resident block.
+func (s *SM) place(b *residentBlock, warp int) (*smsp, int) {
+	slot := b.slots[warp]
+	n := len(s.smsps)
+	return s.smsps[slot%n], slot / n
+}
+
+// membar is the cycle at which a memory barrier lets its warp go on: all its memory operations are performed and the
+// barrier unit has answered. The unit takes one barrier every few cycles.
+func (s *SM) membar(t uint64, e *isa.Effect, w *warp) uint64 {
+	cf := &s.mach.arch.Control
+	cost := uint64(cf.MembarGPU)
+	if isBlockScope(e.Inst) {
+		cost = uint64(cf.MembarCTA)
+	}
+	s.membarFree = max(s.membarFree, t) + membarInterval
+	return max(s.membarFree-membarInterval+cost, w.memDone)
+}
+
+// membarInterval is the distance in cycles of the memory barriers of one SM (measured: MEMBAR.CTA takes 9.4 cycles from
+// one warp and 102 from 32, MEMBAR.GPU 266 and 367: three more cycles for every further warp).
+const membarInterval = 3
+
+// isBlockScope says whether a memory barrier orders for the threads of its block only.
+func isBlockScope(in *isa.Inst) bool { return !in.Mod.Has(isa.ModStrong) }
+
+// pairStall is the part of control_flow.reconverge that the BSSY's own stall count was in the measured pair.
+const pairStall = 4
+
+// reconverge is the number of cycles from a BSYNC (SYNC, WARPSYNC) to the next instruction of the warp.
+func (s *SM) reconverge(c *timing, e *isa.Effect, jumped bool) uint64 {
+	cf := &s.mach.arch.Control
+	if c.class != isa.ClassBSYNC {
+		if jumped {
+			return uint64(cf.BranchTaken)
+		}
+		return 0
+	}
+	n := uint64(max(cf.Reconverge-pairStall, 0))
+	if jumped {
+		n += uint64(cf.DivergedPath)
+	}
+	return n
+}

@@ -1,0 +1,273 @@
+package sm
+
+import (
+	"math/bits"
+
+	"github.com/sarchlab/smsim/isa"
+	"github.com/sarchlab/smsim/sim"
+)
+
+// issue executes the next instruction of a warp and books what it uses. It returns whether the warp may issue its next
+// instruction in the same cycle (dual issue), which the caller decides. dual says that this is such a second one.
+func (p *smsp) issue(i int, t uint64, dual bool) (again bool) {
+	sm := p.sm
+	w := &p.warps[i]
+	idx := w.idx
+	c := &sm.mach.code[idx]
+	p.picked = i
+	if !dual {
+		k := &p.keys[c.key]
+		k.mask &^= 1 << i
+		if k.mask == 0 {
+			p.active &^= 1 << c.key
+		}
+		for s, before := range w.snap {
+			if d := k.cum[s] - before; d > 0 {
+				w.acc[sharedState[s]] += uint32(d)
+				w.spent += d
+			}
+		}
+		w.acc[sim.Selected]++
+		w.spent++
+		w.since = t + 1
+	} else {
+		p.unwake(i, t)
+	}
+	e := &p.eff
+	if err := w.w.Step(e); err != nil {
+		sm.fail(p, w, idx, err)
+		return false
+	}
+	sm.steps++
+	off := e.Exec == 0
+	done := p.book(w, c, e, t, off)
+	if p.NumHooks() > 0 {
+		p.emit(w, c, e, t, off, dual, done)
+	}
+	p.last, p.greedy = i, c.yield
+	w.prev = idx
+	p.follow(i, w, c, e, t, off)
+	return w.idx >= 0 && !w.atBar
+}
+
+// book reserves register reads, pipes and units for an issued instruction, sets its dependency barriers, and
+// returns the cycle at which its result is available (0: unknown yet).
+func (p *smsp) book(w *warp, c *timing, e *isa.Effect, t uint64, off bool) (done uint64) {
+	sm := p.sm
+	if !off {
+		r := &c.reads
+		if w.prev == w.idx-1 {
+			r = &c.readsSeq
+		}
+		p.rf.read(t, r)
+	}
+	if c.kind == kindMemory {
+		sm.send(p, w, c, e, t)
+		return 0
+	}
+	start := t
+	hold := int(c.hold)
+	if off {
+		hold = int(c.offHold)
+	}
+	k := &sm.mach.keys[c.key]
+	if len(k.pipes) > 0 {
+		n := k.pipes[0]
+		for _, q := range k.pipes[1:] {
+			if p.pipes[n].IssueAt() > t && p.pipes[q].IssueAt() < p.pipes[n].IssueAt() {
+				n = q
+			}
+		}
+		if c.shared >= 0 && !off {
+			start = p.pipes[n].TakeThrough(t, hold, sm.shared[c.shared], int(c.sharedFor))
+		} else {
+			start = p.pipes[n].Take(t, hold)
+		}
+		for _, q := range k.holds {
+			p.pipes[q].Hold(start, hold)
+		}
+		p.record.Pipe, p.record.PipeCycles = n, uint64(hold)
+	} else {
+		p.record.Pipe, p.record.PipeCycles = -1, 0
+	}
+	done = start + uint64(c.latency)
+	if c.kind == kindConst {
+		done += sm.consts.extra(e, start)
+	}
+	if c.writeBar < 6 {
+		p.setBarrier(w, c.writeBar, done, c.long)
+	}
+	if c.readBar < 6 {
+		p.setBarrier(w, c.readBar, start+uint64(sm.readRelease), c.long)
+	}
+	return done
+}
+
+// setBarrier notes that the barrier is busy until the cycle.
+func (p *smsp) setBarrier(w *warp, bar uint8, until uint64, long bool) {
+	if until >= w.clear[bar] {
+		w.clear[bar] = until
+		w.long &^= 1 << bar
+		if long {
+			w.long |= 1 << bar
+		}
+	}
+	w.pending.add(bar, until)
+}
+
+// follow decides when the warp's next instruction may issue.
+func (p *smsp) follow(i int, w *warp, c *timing, e *isa.Effect, t uint64, off bool) {
+	sm := p.sm
+	cf := &sm.mach.arch.Control
+	w.idx = int32(e.Next)
+	w.state = sim.Wait
+	stall := uint64(max(c.stall, 1))
+	if !off {
+		stall += uint64(c.extraHold)
+	}
+	at := t + stall
+	jumped := e.Next != e.Index+1
+	if jumped {
+		w.line = -1
+	}
+	switch {
+	case e.Exited:
+		w.idx = -1
+		p.exited(i, w, t)
+		return
+	case c.kind == kindBar && e.BarrierArrived:
+		sm.arrive(p, i, w, e, t)
+		return
+	case c.kind == kindMembar && !off:
+		w.state = sim.Membar
+		at = max(at, sm.membar(t, e, w))
+	case c.kind == kindSleep && !off:
+		w.state = sim.Sleeping
+		at = max(at, t+uint64(max(cf.Nanosleep, 0))+uint64(float64(e.SleepNS)*sm.cyclesPerNS))
+	case c.kind == kindCall && jumped:
+		w.state = sim.BranchResolving
+		at = max(at, t+uint64(cf.CallReturn))
+	case c.kind == kindReconverge && !off:
+		at = max(at, t+sm.reconverge(c, e, jumped))
+		if at > t+stall {
+			w.state = sim.BranchResolving
+		}
+	case jumped:
+		w.state = sim.BranchResolving
+		at = max(at, t+uint64(cf.BranchTaken))
+		if c.kind == kindExit {
+			at = max(at, t+uint64(cf.BranchTaken+cf.DivergedPath))
+		}
+	}
+	if jumped && c.kind == kindBranch {
+		p.branchFree = max(p.branchFree, float64(t)) + cf.BranchPort
+	}
+	if w.idx < 0 {
+		// Lanes of the warp wait for others at a barrier that this instruction did not name: cannot continue by itself.
+		w.atBar = true
+		w.state = sim.Barrier
+		return
+	}
+	p.wakeAt(i, at, t)
+}
+
+// exited ends a warp after its last instruction, or leaves it draining its stores.
+func (p *smsp) exited(i int, w *warp, t uint64) {
+	w.state = sim.Drain
+	p.wakeAt(i, max(t+1, w.memDone), t)
+}
+
+// unwake takes back the wake of a warp that issues again in the same cycle.
+func (p *smsp) unwake(i int, t uint64) {
+	for d := uint64(1); d < wheel; d++ {
+		s := (t + d) % wheel
+		if p.wake[s]>>i&1 != 0 {
+			p.wake[s] &^= 1 << i
+			if p.wake[s] == 0 {
+				p.wakeBusy &^= 1 << s
+			}
+			return
+		}
+	}
+	p.far &^= 1 << i
+}
+
+// emit tells the observers of an issue.
+func (p *smsp) emit(w *warp, c *timing, e *isa.Effect, t uint64, off, dual bool, done uint64) {
+	r := &p.record
+	r.Cycle, r.SubPartition, r.Slot = t, p.id, w.slot
+	r.Block, r.Warp = w.block.index, w.w.Index
+	r.Effect, r.Class, r.Completes, r.Dual = e, c.class, done, dual
+	if c.kind == kindMemory {
+		r.Pipe, r.PipeCycles = -1, 0
+	}
+	r.Shared, r.SharedCycles = int(c.shared), uint64(c.sharedFor)
+	if c.shared < 0 || off {
+		r.Shared, r.SharedCycles = -1, 0
+	}
+	r.Holds = p.sm.mach.keys[c.key].holds
+	r.Waited = w.take(p.waited[:0])
+	p.waited = r.Waited
+	p.InvokeHook(hook(p, sim.HookPosIssue, r))
+}
+
+// take returns and clears the warp's cycles by state, without the Selected cycle of an issue.
+func (w *warp) take(out []sim.StateCycles) []sim.StateCycles {
+	for s := range w.acc {
+		if n := w.acc[s]; n != 0 {
+			if sim.WarpState(s) != sim.Selected {
+				out = append(out, sim.StateCycles{State: sim.WarpState(s), Cycles: uint64(n)})
+			}
+			w.acc[s] = 0
+		}
+	}
+	return out
+}
+
+// begin makes a warp resident.
+func (p *smsp) begin(w *warp, t uint64) {
+	w.started = true
+	w.since, w.start, w.spent = t, t, 0
+	w.state = sim.NoInstruction
+	if p.NumHooks() > 0 {
+		p.warpRecord = sim.WarpRecord{Cycle: t, SubPartition: p.id, Slot: w.slot, Block: w.block.index, Warp: w.w.Index}
+		p.InvokeHook(hook(p, sim.HookPosWarp, &p.warpRecord))
+	}
+}
+
+// end frees the slot of a warp that has exited and drained. Its cycles must all have a state.
+func (p *smsp) end(i int, t uint64) {
+	w := &p.warps[i]
+	if w.spent != t-w.start {
+		panic(invariant("warp states of slot %d cover %d of %d cycles", w.slot, w.spent, t-w.start))
+	}
+	if p.NumHooks() > 0 {
+		r := &p.warpRecord
+		*r = sim.WarpRecord{Cycle: t, SubPartition: p.id, Slot: w.slot, Block: w.block.index, Warp: w.w.Index, End: true, Index: int(w.prev)}
+		r.States = w.take(p.waited[:0])
+		p.waited = r.States
+		p.InvokeHook(hook(p, sim.HookPosWarp, r))
+	}
+	p.resident &^= 1 << i
+	b := w.block
+	w.w, w.block = nil, nil
+	p.order()
+	p.sm.warpDone(b, t)
+}
+
+// order finds out whether launch order equals slot order, which makes oldest and youngest a bit operation.
+func (p *smsp) order() {
+	p.ordered = true
+	last := uint64(0)
+	for m := p.resident; m != 0; m &= m - 1 {
+		s := p.warps[lowest(m)].seq
+		if s < last {
+			p.ordered = false
+			return
+		}
+		last = s
+	}
+}
+
+// lanes is the number of lanes of a mask.
+func lanes(m uint32) int { return bits.OnesCount32(m) }
