@@ -18,5 +18,21 @@ func NewShared(name string) *Shared {
 
 // Take books passes cycles from the first free one at or after the given cycle, and returns the first and the last.
 func (u *Shared) Take(cycle uint64, passes int) (first, last uint64) {
-	return u.cycles.take(cycle, uint64(passes))
+	return u.cycles.take(cycle, uint64(passes), 16)
+}
+
+// Through takes an instruction that touches no memory (shuffle, match, special register, constant load) through
+// its sub-partition's memory-instruction queue, whose port it holds for port cycles, and the unit behind it for
+// passes cycles; unit nil is the load/store unit. It returns the cycle of the first pass. The caller has asked Blocked.
+func (m *MemPath) Through(cycle uint64, subPartition int, port int, unit *Shared, passes int) (first uint64) {
+	a := MemAccess{Cycle: cycle, SubPartition: subPartition}
+	if unit == nil {
+		first, _ = m.enter(a, uint64(port), uint64(passes), 16)
+		return first
+	}
+	q := &m.queues[subPartition]
+	first, last := unit.Take(max(cycle, q.port), passes)
+	q.port = max(first+uint64(port), last+1)
+	q.push(false, first)
+	return first
 }

@@ -69,7 +69,9 @@ type Result struct {
 	IssueSlots IssueSlots   `json:"issue_slots"`
 	Occupancy  Occupancy    `json:"occupancy"`
 	Memory     MemoryUse    `json:"memory"`
-	Hot        []HotInst    `json:"hottest"` // by warp-cycles attributed, most first
+	// MemoryCeiling is the most bytes a cycle that DRAM gives this SM in this launch; 0: unknown.
+	MemoryCeiling float64   `json:"memory_ceiling_bytes_per_cycle"`
+	Hot           []HotInst `json:"hottest"` // by warp-cycles attributed, most first
 
 	Limiter    Limiter  `json:"limiter"`
 	Confidence string   `json:"confidence"` // weakest of the numbers that mattered: measured, published, derived, assumed

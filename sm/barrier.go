@@ -17,37 +17,38 @@ func (s *SM) arrive(p *smsp, i int, w *warp, e *isa.Effect, t uint64) {
 	cf := &s.mach.arch.Control
 	u := &s.barrier
 	u.free = max(u.free, float64(t)) + cf.BarPerWarp
-	done := uint64(u.free)
-	if e.Inst.Mod.Sub == isa.SubArrive || e.Waiting {
-		if !e.Waiting {
-			p.wakeAt(i, t+uint64(max(w.stallOf(s), 1)), t)
-			return
-		}
+	at := uint64(u.free) + uint64(cf.BarBase)
+	switch e.Inst.Mod.Sub {
+	case isa.SubRedPopc, isa.SubRedAnd, isa.SubRedOr:
+		at += uint64(cf.BarRed)
+	}
+	at = max(at, t+1)
+	switch {
+	case e.Waiting:
 		w.atBar = true
 		w.idx = -1
 		w.state = sim.Barrier
 		return
+	case e.Inst.Mod.Sub == isa.SubArrive:
+		p.wakeAt(i, t+uint64(max(s.mach.code[w.prev].stall, 1)), t)
+	default:
+		w.state = sim.Barrier
+		p.wakeAt(i, at, t)
 	}
-	release := done + uint64(cf.BarBase)
-	switch e.Inst.Mod.Sub {
-	case isa.SubRedPopc, isa.SubRedAnd, isa.SubRedOr:
-		release += uint64(cf.BarRed)
-	}
-	release = max(release, t+1)
-	w.state = sim.Barrier
-	p.wakeAt(i, release, t)
+	s.release(w, t, at)
+}
+
+// release lets the warps of w's block go on that its last step freed from a barrier.
+func (s *SM) release(w *warp, t, at uint64) {
 	for _, other := range w.w.Block.Released() {
 		q, j := s.place(w.block, other.Index)
 		x := &q.warps[j]
 		x.idx = int32(other.PC())
 		x.line = -1
 		x.atBar = false
-		q.wakeAt(j, release, t)
+		q.wakeAt(j, at, t)
 	}
 }
-
-// stallOf is the stall count of the warp's last instruction.
-func (w *warp) stallOf(s *SM) uint8 { return s.mach.code[w.prev].stall }
 
 // place finds the sub-partition and local slot of a warp of a resident block.
 func (s *SM) place(b *residentBlock, warp int) (*smsp, int) {

@@ -55,7 +55,10 @@ type timing struct {
 	extraHold uint16
 	shared    int16 // SM-wide unit after the pipe, -1: none
 	sharedFor uint16
-	constLine int32 // line of the constant operand, -1: none
+	hasConst  bool // constant operand with a fixed address
+	constBank uint8
+	constAddr uint32
+	queued    bool  // goes through the memory path's instruction queue
 	depBar    uint8 // DEPBAR: barrier, and the number of instructions that may be outstanding
 	depCount  uint8
 }
@@ -81,6 +84,9 @@ type machine struct {
 	keys  []key
 	code  []timing
 	banks int
+	// queuePipe is the pipe of shared-memory loads: the queue of memory instructions in front of the load/store unit,
+	// which is unit lsu. Instructions of other classes on the same pipe share the queue. -1: none.
+	queuePipe, lsu int
 }
 
 // pipeSpec is one named pipe of the architecture file.
@@ -124,6 +130,17 @@ func newMachine(a *configs.Arch, p *isa.Program) (*machine, error) {
 		index[name] = len(m.pipes)
 		m.pipes = append(m.pipes, pipeSpec{name: name, perSM: row.Per == "sm", queue: row.Queue, stall: stall})
 	}
+	m.queuePipe, m.lsu = -1, -1
+	for _, c := range []isa.Class{isa.ClassLDS, isa.ClassLDG} {
+		if row, ok := a.Classes[c.String()]; ok && len(row.Pipe) > 0 && m.lsu < 0 {
+			if n, ok := index[row.Pipe[0]]; ok {
+				m.queuePipe, m.lsu = n, n
+			}
+			if n, ok := index[row.SharedPipe]; ok {
+				m.lsu = n
+			}
+		}
+	}
 	keyIndex := map[string]int{}
 	m.code = make([]timing, len(p.Insts))
 	for i := range p.Insts {
@@ -162,7 +179,7 @@ func (m *machine) decode(in *isa.Inst, index map[string]int) (timing, key, error
 		return timing{}, key{}, fmt.Errorf("class %s is not in the architecture's table (classes.%s)", c, c)
 	}
 	t := timing{class: c, stall: in.Ctrl.Stall, writeBar: in.Ctrl.WriteBar, readBar: in.Ctrl.ReadBar, waitMask: in.Ctrl.WaitMask,
-		yield: in.Ctrl.Yield, dual: in.Ctrl.DualIssue || in.Ctrl.Stall == 0, variable: row.Variable, pipe: -1, shared: -1, constLine: -1,
+		yield: in.Ctrl.Yield, dual: in.Ctrl.DualIssue || in.Ctrl.Stall == 0, variable: row.Variable, pipe: -1, shared: -1,
 		hold: uint16(row.IssueInterval), offHold: uint16(row.IssueInterval), latency: uint16(row.Latency), extraHold: uint16(row.ExtraHold),
 		long: isLong(c)}
 	if row.PredicatedOff > 0 {
@@ -226,15 +243,18 @@ func (m *machine) decode(in *isa.Inst, index map[string]int) (timing, key, error
 		t.kind = kindConst
 	default:
 		if c.IsMemory() {
-			// The load/store unit's own model books its pipe, so the class table's pipe is not booked again here.
-			t.kind, k = kindMemory, key{shared: -1, memory: true, class: c}
-			t.shared = -1
+			t.kind = kindMemory
 		}
+	}
+	if t.kind == kindMemory || (t.pipe >= 0 && int(t.pipe) == m.queuePipe) {
+		// The memory path's own model books its queue and port, so the class table's pipe is not booked again.
+		k = key{shared: -1, memory: true, class: c}
+		t.queued = true
 	}
 	if t.kind != kindConst {
 		for i := range in.NSrc {
 			if o := &in.Src[i]; o.Kind == isa.KindConst && o.Reg == isa.RZ {
-				t.constLine = constLine(o.Bank, uint32(o.Imm))
+				t.hasConst, t.constBank, t.constAddr = true, o.Bank, uint32(o.Imm)
 			}
 		}
 	}

@@ -9,22 +9,21 @@ import (
 // every cache is an array over lines. Sequential lines are prefetched; a jump to a line that is not there waits.
 // Beyond a level the instruction stream is limited by that level's bytes a cycle.
 type fetcher struct {
-	lineInsts   uint32
-	prefetch    int
-	l0          []lineCache
-	l1, l15     lineCache
-	l0Latency   uint64
-	l1Latency   uint64
-	l15Latency  uint64
-	l0Cycles    float64 // cycles a line takes from L1 to an L0
-	l1Cycles    float64 // from the second level to L1
-	l15Cycles   float64 // from L2 to the second level
-	l1Free      float64
-	l15Free     float64
-	l0Free      []float64
-	lines       int
-	unmodelled  bool
-	everPresent []bool // sub-partitions whose L0 holds the whole program
+	lineInsts  uint32
+	prefetch   int
+	l0         []lineCache
+	l1, l15    lineCache
+	l0Latency  uint64
+	l1Latency  uint64
+	l15Latency uint64
+	l0Cycles   float64 // cycles a line takes from L1 to an L0
+	l1Cycles   float64 // from the second level to L1
+	l15Cycles  float64 // from L2 to the second level
+	l1Free     float64
+	l15Free    float64
+	l0Free     []float64
+	lines      int
+	unmodelled bool
 }
 
 // lineCache is a fully associative cache of program lines with least-recently-used replacement.
@@ -120,6 +119,14 @@ func pointers(cs []lineCache) []*lineCache {
 		out[i] = &cs[i]
 	}
 	return out
+}
+
+// lineOf is the line of an instruction.
+func (x *fetcher) lineOf(index int32) int32 {
+	if x.unmodelled {
+		return 0
+	}
+	return int32(uint32(index) / x.lineInsts)
 }
 
 // ready is the first cycle, at or after the given one, at which the sub-partition has the instruction.

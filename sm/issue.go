@@ -4,6 +4,7 @@ import (
 	"math/bits"
 
 	"github.com/sarchlab/smsim/isa"
+	"github.com/sarchlab/smsim/pipelines"
 	"github.com/sarchlab/smsim/sim"
 )
 
@@ -62,6 +63,7 @@ func (p *smsp) book(w *warp, c *timing, e *isa.Effect, t uint64, off bool) (done
 		p.rf.read(t, r)
 	}
 	if c.kind == kindMemory {
+		p.record.Pipe, p.record.PipeCycles = int(c.pipe), uint64(c.hold)
 		sm.send(p, w, c, e, t)
 		return 0
 	}
@@ -71,7 +73,14 @@ func (p *smsp) book(w *warp, c *timing, e *isa.Effect, t uint64, off bool) (done
 		hold = int(c.offHold)
 	}
 	k := &sm.mach.keys[c.key]
-	if len(k.pipes) > 0 {
+	p.record.Pipe, p.record.PipeCycles = int(c.pipe), uint64(hold)
+	if c.queued {
+		var unit *pipelines.Shared
+		if int(c.shared) != sm.mach.lsu && c.shared >= 0 {
+			unit = sm.shared[c.shared]
+		}
+		start = sm.mem.Through(t, p.id, hold, unit, int(max(c.sharedFor, 1)))
+	} else if len(k.pipes) > 0 {
 		n := k.pipes[0]
 		for _, q := range k.pipes[1:] {
 			if p.pipes[n].IssueAt() > t && p.pipes[q].IssueAt() < p.pipes[n].IssueAt() {
@@ -86,13 +95,15 @@ func (p *smsp) book(w *warp, c *timing, e *isa.Effect, t uint64, off bool) (done
 		for _, q := range k.holds {
 			p.pipes[q].Hold(start, hold)
 		}
-		p.record.Pipe, p.record.PipeCycles = n, uint64(hold)
-	} else {
-		p.record.Pipe, p.record.PipeCycles = -1, 0
+		p.record.Pipe = n
 	}
 	done = start + uint64(c.latency)
-	if c.kind == kindConst {
-		done += sm.consts.extra(e, start)
+	if c.kind == kindConst && e.HasConst {
+		if e.Addr != nil && !off {
+			done, _ = sm.consts.LoadLanes(start, e.ConstBank, e.Addr, e.Exec)
+		} else {
+			done = sm.consts.Load(start, e.ConstBank, e.ConstAddr)
+		}
 	}
 	if c.writeBar < 6 {
 		p.setBarrier(w, c.writeBar, done, c.long)
@@ -134,6 +145,7 @@ func (p *smsp) follow(i int, w *warp, c *timing, e *isa.Effect, t uint64, off bo
 	case e.Exited:
 		w.idx = -1
 		p.exited(i, w, t)
+		sm.release(w, t, t+uint64(cf.BarBase))
 		return
 	case c.kind == kindBar && e.BarrierArrived:
 		sm.arrive(p, i, w, e, t)
@@ -198,11 +210,8 @@ func (p *smsp) emit(w *warp, c *timing, e *isa.Effect, t uint64, off, dual bool,
 	r.Cycle, r.SubPartition, r.Slot = t, p.id, w.slot
 	r.Block, r.Warp = w.block.index, w.w.Index
 	r.Effect, r.Class, r.Completes, r.Dual = e, c.class, done, dual
-	if c.kind == kindMemory {
-		r.Pipe, r.PipeCycles = -1, 0
-	}
 	r.Shared, r.SharedCycles = int(c.shared), uint64(c.sharedFor)
-	if c.shared < 0 || off {
+	if c.shared < 0 || off || c.kind == kindMemory { // memory: passes are in the MemoryRecord
 		r.Shared, r.SharedCycles = -1, 0
 	}
 	r.Holds = p.sm.mach.keys[c.key].holds

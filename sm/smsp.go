@@ -261,10 +261,10 @@ func (p *smsp) issueSlot(eligible, t uint64) {
 // clear, its pipe is free. The warp is not in a readiness group then; it waits for its next cycle.
 func (p *smsp) pairs(prev int32, w *warp, t uint64) bool {
 	m := p.sm.mach
-	if !m.code[prev].dual || w.line != p.sm.fetch.lineOf(w.idx) {
+	d, c := &m.code[prev], &m.code[w.idx]
+	if !d.dual || w.line != p.sm.fetch.lineOf(w.idx) || c.kind >= kindBar || c.waitMask>>d.writeBar&1 != 0 || c.waitMask>>d.readBar&1 != 0 {
 		return false
 	}
-	c := &m.code[w.idx]
 	for b := c.waitMask; b != 0; b &= b - 1 {
 		if w.clear[bits.TrailingZeros8(b)] > t {
 			return false
@@ -330,6 +330,9 @@ func (p *smsp) oldest(eligible uint64) int {
 	return best
 }
 
+// residents is the number of warps that hold a slot.
+func (p *smsp) residents() int { return bits.OnesCount64(p.resident) }
+
 // attribute gives the cycles up to the given one to the warp's present state.
 func (w *warp) attribute(t uint64) {
 	if t > w.since {
@@ -372,8 +375,8 @@ func (p *smsp) evaluate(i int, t uint64) {
 			return
 		}
 	}
-	if c.constLine >= 0 {
-		if at := sm.consts.ready(c.constLine, t); at > t {
+	if c.hasConst {
+		if at, _ := sm.consts.Operand(t, c.constBank, c.constAddr); at > t {
 			w.state = sim.IMCMiss
 			p.wakeAt(i, at, t)
 			return

@@ -1,0 +1,208 @@
+package observe
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/sarchlab/smsim/sim"
+)
+
+// The limiter is decided from the Result alone, in this order:
+//
+//  1. A unit that is busy for most of the time bounds the run: the issue slots or a pipe at saturated or more.
+//  2. Otherwise the largest reason for which warps wait, counted per issued instruction, names it: results and fixed latencies are
+//     latency (with few warps) or memory, throttles are the pipe or queue that throttles, barrier, fetch, register file.
+//  3. Latency with few resident warps although the SM could hold more is occupancy when the cause is a resource of the
+//     kernel, and latency when the grid is too small to fill the SM.
+const (
+	saturated = 0.85 // share of cycles from which on a unit is said to bound the run
+	strained  = 0.55 // from here on a busy unit is named if warps wait for it more than for anything else
+)
+
+// waiting is a group of warp states with one cause.
+type waiting struct {
+	kind   sim.LimiterKind
+	states []sim.WarpState
+}
+
+// Limit names what bounds the run.
+func Limit(r *sim.Result) sim.Limiter {
+	s := stateTable(r)
+	pipe := busiest(r)
+	top, share := largestWait(s)
+	wait := s.perIssue(top)
+	switch {
+	case r.IssueSlots.Utilization >= saturated:
+		return sim.Limiter{Kind: sim.LimitIssue, What: "issue", Sentence: fmt.Sprintf(
+			"issue: the schedulers issue in %s of their cycles; %.1f eligible warps wait for a slot per issued instruction", percent(r.IssueSlots.Utilization), s.perIssue(sim.NotSelected))}
+	case pipe != nil && pipe.Utilization >= saturated && wait > 0:
+		return pipeLimit(r, s, pipe)
+	}
+	lim := byWait(r, s, top, share, pipe)
+	return lim
+}
+
+// states gives warp-cycles by state.
+type states struct {
+	cycles [sim.NumWarpStates]uint64
+	issued uint64
+	total  uint64
+}
+
+func stateTable(r *sim.Result) *states {
+	t := &states{issued: r.WarpInstructions}
+	for i := range r.WarpStates {
+		if i < len(t.cycles) {
+			t.cycles[i] = r.WarpStates[i].WarpCycles
+			t.total += r.WarpStates[i].WarpCycles
+		}
+	}
+	return t
+}
+
+func (t *states) perIssue(s sim.WarpState) float64 { return ratio(t.cycles[s], t.issued) }
+func (t *states) share(s sim.WarpState) float64    { return ratio(t.cycles[s], t.total) }
+
+// largestWait is the state, other than issuing and being ready, in which warps spend most cycles.
+func largestWait(t *states) (sim.WarpState, float64) {
+	top := sim.Wait
+	for s := sim.Wait; s < sim.NumWarpStates; s++ {
+		if t.cycles[s] > t.cycles[top] {
+			top = s
+		}
+	}
+	return top, t.share(top)
+}
+
+// busiest is the pipe with the highest utilisation.
+func busiest(r *sim.Result) *sim.PipeUse {
+	var best *sim.PipeUse
+	for i := range r.Pipes {
+		if p := &r.Pipes[i]; p.Insts > 0 && (best == nil || p.Utilization > best.Utilization) {
+			best = p
+		}
+	}
+	return best
+}
+
+func pipeLimit(r *sim.Result, t *states, p *sim.PipeUse) sim.Limiter {
+	s := sim.MathPipeThrottle
+	for _, c := range []sim.WarpState{sim.MIOThrottle, sim.LGThrottle, sim.TexThrottle, sim.DispatchStall} {
+		if t.cycles[c] > t.cycles[s] {
+			s = c
+		}
+	}
+	return sim.Limiter{Kind: sim.LimitPipe, What: p.Name, Sentence: fmt.Sprintf(
+		"%s pipe: busy in %s of the cycles; %.1f warps wait for a pipe per issued instruction (%s)", strings.ToUpper(p.Name), percent(p.Utilization), t.perIssue(s), s)}
+}
+
+// byWait decides when no unit is saturated.
+func byWait(r *sim.Result, t *states, top sim.WarpState, share float64, pipe *sim.PipeUse) sim.Limiter {
+	warps := r.Occupancy.AchievedWarps
+	busy := "no pipe is used"
+	if pipe != nil {
+		busy = fmt.Sprintf("the busiest pipe, %s, is used in %s of the cycles", strings.ToUpper(pipe.Name), percent(pipe.Utilization))
+	}
+	per := fmt.Sprintf("%.1f warps a scheduler", warps/float64(schedulers(r)))
+	why := fmt.Sprintf("%s of warp-cycles", percent(share))
+	switch top {
+	case sim.MathPipeThrottle, sim.MIOThrottle, sim.LGThrottle, sim.TexThrottle:
+		if pipe != nil && pipe.Utilization >= strained {
+			return pipeLimit(r, t, pipe)
+		}
+		if top == sim.LGThrottle {
+			return memoryLimit(r, t, top, why)
+		}
+		if pipe != nil {
+			return sim.Limiter{Kind: sim.LimitPipe, What: pipe.Name, Sentence: fmt.Sprintf("%s pipe: warps wait for it in %s (%s) though it is used in %s of the cycles: its work comes in bursts",
+				strings.ToUpper(pipe.Name), why, top, percent(pipe.Utilization))}
+		}
+	case sim.DispatchStall:
+		return sim.Limiter{Kind: sim.LimitRegFile, What: "register read ports", Sentence: fmt.Sprintf(
+			"register file: %s wait for register reads (dispatch_stall); %s", why, busy)}
+	case sim.Barrier:
+		return sim.Limiter{Kind: sim.LimitBarrier, What: top.String(), Sentence: fmt.Sprintf("barrier: %s wait at block barriers with %s; %s", why, per, busy)}
+	case sim.NoInstruction, sim.IMCMiss:
+		what := "instructions (no_instruction)"
+		if top == sim.IMCMiss {
+			what = "constants (imc_miss)"
+		}
+		return sim.Limiter{Kind: sim.LimitFetch, What: top.String(), Sentence: fmt.Sprintf("fetch: %s wait for %s; %s", why, what, busy)}
+	case sim.LongScoreboard, sim.Membar, sim.Drain:
+		if bound, ok := bandwidth(r); ok {
+			return bound
+		}
+		return memoryLatency(r, t, top, why, per, busy)
+	}
+	return latencyLimit(r, top, why, per, busy)
+}
+
+// schedulers is the number of warp schedulers, from the issue slots.
+func schedulers(r *sim.Result) int {
+	for _, p := range r.Pipes {
+		if p.Instances > 1 {
+			return p.Instances
+		}
+	}
+	return 1
+}
+
+// bandwidth recognises a run that moves as many bytes as DRAM gives this SM: reported when more than half of the misses'
+// time is transfer, seen as bytes a cycle.
+func bandwidth(r *sim.Result) (sim.Limiter, bool) {
+	perCycle := float64(r.Memory.DRAMBytes) / float64(r.Cycles)
+	if r.MemoryCeiling <= 0 || perCycle < strained*r.MemoryCeiling {
+		return sim.Limiter{}, false
+	}
+	return sim.Limiter{Kind: sim.LimitMemory, What: "dram", Sentence: fmt.Sprintf("memory: DRAM moves %.1f of at most %.1f bytes a cycle for this SM; %.1f warps wait for loads per issued instruction (long_scoreboard)",
+		perCycle, r.MemoryCeiling, stateTable(r).perIssue(sim.LongScoreboard))}, true
+}
+
+func memoryLimit(r *sim.Result, t *states, top sim.WarpState, why string) sim.Limiter {
+	if b, ok := bandwidth(r); ok {
+		return b
+	}
+	return sim.Limiter{Kind: sim.LimitMemory, What: top.String(), Sentence: fmt.Sprintf("memory: %s wait for a place in the load/store queue (%s); %.1f sectors a request, L1 hits %s", why, top,
+		r.Memory.SectorsPerRequest, percent(r.Memory.L1HitRate))}
+}
+
+// memoryLatency: warps wait for loads while no bandwidth is used up.
+func memoryLatency(r *sim.Result, t *states, top sim.WarpState, why, per, busy string) sim.Limiter {
+	if lim, ok := occupancyLimit(r, top, why); ok {
+		return lim
+	}
+	level := "L1"
+	switch {
+	case r.Memory.L1HitRate < 0.5 && r.Memory.L2HitRate < 0.5:
+		level = "DRAM"
+	case r.Memory.L1HitRate < 0.9:
+		level = "L2"
+	}
+	return sim.Limiter{Kind: sim.LimitMemory, What: level, Sentence: fmt.Sprintf("memory latency: %s wait for loads (%s) with %s; L1 hits %s, L2 hits %s; %s", why, top, per,
+		percent(r.Memory.L1HitRate), percent(r.Memory.L2HitRate), busy)}
+}
+
+// latencyLimit: too few instructions in flight for the latencies.
+func latencyLimit(r *sim.Result, top sim.WarpState, why, per, busy string) sim.Limiter {
+	if lim, ok := occupancyLimit(r, top, why); ok {
+		return lim
+	}
+	what := map[sim.WarpState]string{sim.Wait: "fixed-latency results", sim.ShortScoreboard: "results of shared memory, conversions or special functions",
+		sim.BranchResolving: "branch targets", sim.Sleeping: "the end of a sleep"}[top]
+	if what == "" {
+		what = top.String()
+	}
+	return sim.Limiter{Kind: sim.LimitLatency, What: top.String(), Sentence: fmt.Sprintf("latency: %s; %s wait for %s (%s); %s", per, why, what, top, busy)}
+}
+
+// occupancyLimit: latency could be hidden by more warps, and a resource of the kernel keeps them out.
+func occupancyLimit(r *sim.Result, top sim.WarpState, why string) (sim.Limiter, bool) {
+	o := &r.Occupancy
+	if o.Theoretical > 0.5 || o.AchievedWarps < 0.7*float64(o.TheoreticalWarps) || (o.Limiter != "registers" && o.Limiter != "shared" && o.Limiter != "blocks") {
+		return sim.Limiter{}, false
+	}
+	return sim.Limiter{Kind: sim.LimitOccupancy, What: o.Limiter, Sentence: fmt.Sprintf("occupancy: %s keep the SM at %d of %d warps, and %s wait for latency (%s)",
+		map[string]string{"registers": "registers", "shared": "shared memory", "blocks": "the block limit"}[o.Limiter], o.TheoreticalWarps, o.MaxWarps, why, top)}, true
+}
+
+func percent(x float64) string { return fmt.Sprintf("%.0f %%", 100*x) }
