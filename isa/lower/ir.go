@@ -21,7 +21,9 @@ type fn struct {
 	t      *isa.Target
 	m      *ptx.Module
 	src    *ptx.Func
-	blocks []*block
+	blocks []*block // in layout order
+	rpo    []*block // in reverse post-order
+	loops  []*loop  // outer before inner
 
 	nextReg   isa.Reg               // next virtual general register
 	nextPred  isa.Reg               // next virtual predicate
@@ -31,17 +33,22 @@ type fn struct {
 	utuples   map[isa.Reg][]isa.Reg // the same for uniform registers
 	inTuple   map[isa.Reg]isa.Reg   // member -> first register of its tuple
 
-	files    []string // CUDA source files of .loc
-	fileNum  map[int]int16
-	shared   int64 // static shared bytes so far
-	localMem int64 // bytes of local frame so far
-	constMem []byte
-	bank4    []byte // slots with addresses of globals
-	globals  []isa.Global
-	usesCC   bool
-	barriers int
-	notes    []string
-	syms     map[*ptx.Var]*symbol // module-scope variables already placed
+	files         []string // CUDA source files of .loc
+	fileNum       map[int]int16
+	shared        int64 // static shared bytes so far
+	localMem      int64 // bytes of local frame so far
+	constMem      []byte
+	bank4         []byte // slots with addresses of globals
+	globals       []isa.Global
+	usesCC        bool
+	barriers      int
+	notes         []string
+	spillBytes    int64
+	unspillable   map[int32]bool // dense numbers of registers made by spilling
+	keepSpillable map[isa.Reg]bool
+	syncs         []*block // reconvergence points that BSSY and SSY name
+	errs          []error
+	syms          map[*ptx.Var]*symbol // module-scope variables already placed
 }
 
 // block is a basic block. Control falls through to the next block in layout order unless the last
@@ -57,9 +64,10 @@ type block struct {
 	table    []*block
 	idom     *block
 	ipdom    *block
-	depth    int // loop nesting depth
-	loopHead *block
-	unroll   int // from a pragma, 0: none
+	depth    int   // loop nesting depth
+	loop     *loop // innermost loop the block is in
+	domDepth int
+	mark     int
 }
 
 // word is a 32-bit operand of a machine instruction: a virtual register, an immediate or a constant-bank word.

@@ -23,6 +23,7 @@ const (
 	symFunc
 	symLabel
 	symTargets
+	symUnplaced // module variable that nothing has named yet
 )
 
 // symbol is a name that instructions can refer to.
@@ -54,6 +55,9 @@ func newScope(parent *scope) *scope {
 func (s *scope) lookup(f *fn, name string) *symbol {
 	for ; s != nil; s = s.parent {
 		if y := s.names[name]; y != nil {
+			if y.kind == symUnplaced {
+				f.placeUsed(y)
+			}
 			return y
 		}
 		if len(s.ranges) == 0 {
@@ -217,6 +221,31 @@ func (f *fn) placeVar(v *ptx.Var) (*symbol, error) {
 	}
 	f.syms[v] = y
 	return y, nil
+}
+
+// placeUsed places a module variable when it is first named, and the variables its initialiser refers to.
+func (f *fn) placeUsed(y *symbol) {
+	placed, err := f.placeVar(y.v)
+	if err != nil {
+		f.errs = append(f.errs, &Error{File: f.m.File, Pos: y.v.Pos, Msg: err.Error()})
+		y.kind = symConst
+		return
+	}
+	*y = *placed
+	for _, e := range y.v.Init {
+		if e.Symbol == "" {
+			continue
+		}
+		for _, v := range f.m.Vars {
+			if v.Name == e.Symbol && f.syms[v] == nil {
+				if v.Space != "global" {
+					f.errs = append(f.errs, &Error{File: f.m.File, Pos: e.Pos, Msg: "the address of " + v.Name + " in ." + v.Space + " as initialiser is not modelled"})
+					continue
+				}
+				f.placeUsed(&symbol{name: v.Name, v: v})
+			}
+		}
+	}
 }
 
 // initData is the initial content of a variable and the addresses in it; nil data when there is no initialiser.

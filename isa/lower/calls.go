@@ -1,0 +1,244 @@
+package lower
+
+import (
+	"github.com/sarchlab/smsim/isa"
+	"github.com/sarchlab/smsim/isa/ptx"
+)
+
+// maxInline bounds the instructions a kernel may grow to through inlined calls.
+const maxInline = 400000
+
+// call inlines a device function at its call.
+func (c *compiler) call(in *ptx.Instr, s *scope) {
+	b := c.b
+	if len(in.Args) == 0 || in.Args[0].Kind != ptx.ArgName {
+		b.errorf("call needs the name of a function")
+		return
+	}
+	y := s.lookup(c.f, in.Args[0].Name)
+	switch {
+	case y == nil:
+		b.errorf("function %s is not declared", in.Args[0].Name)
+		return
+	case y.kind != symFunc:
+		b.errorf("a call through a register or table is not modelled; call a function by name")
+		return
+	case y.fn.Body == nil:
+		b.errorf("function %s has no body in this file; link it before simulating", y.name)
+		return
+	}
+	for _, n := range b.calls {
+		if n == y.name {
+			b.errorf("recursive call of %s: recursion is not modelled, device functions are inlined", y.name)
+			return
+		}
+	}
+	total := 0
+	for _, blk := range c.f.blocks {
+		total += len(blk.insts)
+	}
+	if total > maxInline {
+		b.errorf("inlining %s makes the kernel larger than %d instructions", y.name, maxInline)
+		return
+	}
+	fu := y.fn
+	if len(in.CallArgs) != len(fu.Params) || len(in.CallRet) > len(fu.Returns) {
+		b.errorf("%s takes %d arguments and returns %d values", y.name, len(fu.Params), len(fu.Returns))
+		return
+	}
+	module := s
+	for module.parent != nil {
+		module = module.parent
+	}
+	var after *block
+	if b.guard.Kind != isa.KindNone {
+		after = b.newBlock()
+		b.branch(notPredicate(b.guard), after, in.Has("uni"))
+		b.guard = word{}
+	}
+	inner := newScope(module)
+	for i, v := range fu.Params {
+		if err := inner.declare(c.f, v); err != nil {
+			b.errorf("%v", err)
+			return
+		}
+		c.copyArg(c.symWords(inner.names[v.Name]), b.argWords(&in.CallArgs[i], v), inner.names[v.Name])
+	}
+	for _, v := range fu.Returns {
+		if err := inner.declare(c.f, v); err != nil {
+			b.errorf("%v", err)
+			return
+		}
+	}
+	saved := *b
+	end := b.newBlock()
+	b.returnTo, b.calls = end, append(b.calls[:len(b.calls):len(b.calls)], y.name)
+	b.cc = word{}
+	c.block(fu.Body, inner)
+	cur := b.cur
+	failed := b.err
+	*b = saved
+	b.cur = cur
+	if b.err == nil {
+		b.err = failed
+	}
+	b.place(end)
+	for i := range in.CallRet {
+		ret := inner.names[fu.Returns[i].Name]
+		to := b.argWords(&in.CallRet[i], fu.Returns[i])
+		c.copyArg(to, c.symWords(ret), ret)
+	}
+	if after != nil {
+		b.place(after)
+	}
+}
+
+func (c *compiler) symWords(y *symbol) []word {
+	var w []word
+	for _, r := range y.words {
+		if y.pred {
+			w = append(w, isa.P(r))
+		} else {
+			w = append(w, isa.R(r))
+		}
+	}
+	return w
+}
+
+// argWords are the words of an actual argument of a call, for the formal parameter v.
+func (b *builder) argWords(a *ptx.Arg, v *ptx.Var) []word {
+	if a.Kind == ptx.ArgName {
+		if y := b.scope.lookup(b.f, a.Name); y != nil && len(y.words) > 0 {
+			var w []word
+			for _, r := range y.words {
+				if y.pred {
+					w = append(w, isa.P(r))
+				} else {
+					w = append(w, isa.R(r))
+				}
+			}
+			return w
+		}
+	}
+	return b.value(a, v.Type)
+}
+
+func (c *compiler) copyArg(to, from []word, y *symbol) {
+	if len(from) < len(to) {
+		if len(from) == 0 {
+			c.b.errorf("argument for %s is missing", y.name)
+			return
+		}
+		to = to[:len(from)]
+	}
+	for i := range to {
+		if to[i].Kind == isa.KindPred {
+			c.b.movPred(to[i], from[i])
+			continue
+		}
+		c.b.mov(to[i], from[i])
+	}
+}
+
+// movPred copies a predicate.
+func (b *builder) movPred(to, from word) {
+	if b.sm() >= 70 {
+		b.emit(isa.OpPLOP3, isa.Mod{Lut: 0xf0, Lut2: 0x0f}, []word{to, pt}, []word{from, pt, pt})
+		return
+	}
+	b.emit(isa.OpPSETP, isa.Mod{}, []word{to, pt}, []word{from, pt, pt})
+}
+
+// paramAccess lowers ld.param and st.param of parameters that live in registers: those of call sequences and
+// of inlined functions. It reports whether the instruction was one.
+func (c *compiler) paramAccess(in *ptx.Instr) bool {
+	if in.Op != "ld" && in.Op != "st" || len(in.Mods) == 0 || len(in.Args) != 2 {
+		return false
+	}
+	isParam := false
+	for _, m := range in.Mods {
+		if m == "param" || m == "param::func" {
+			isParam = true
+		}
+	}
+	if !isParam {
+		return false
+	}
+	b := c.b
+	ai, di := 1, 0
+	if in.Op == "st" {
+		ai, di = 0, 1
+	}
+	a := &in.Args[ai]
+	y := b.scope.lookup(c.f, a.Name)
+	if y == nil || y.kind != symParam || len(y.words) == 0 {
+		return false
+	}
+	typ := in.Mods[len(in.Mods)-1]
+	bits := typeBits(typ)
+	if bits < 8 {
+		b.errorf("type .%s is not one of memory", typ)
+		return true
+	}
+	off := a.Int
+	if a.Kind == ptx.ArgName {
+		off = 0
+	}
+	for _, elem := range b.paramElems(di, typ, in.Op == "ld") {
+		if off < 0 || off+int64(bits/8) > int64(4*len(y.words)) {
+			b.errorf("offset %d is outside parameter %s", off, y.name)
+			return true
+		}
+		for k := 0; k*32 < bits; k++ {
+			home := isa.R(y.words[off/4+int64(k)])
+			sub := uint32(off % 4)
+			switch {
+			case bits >= 32 && in.Op == "ld":
+				b.mov(elem[k], home)
+			case bits >= 32:
+				b.mov(home, elem[k])
+			case in.Op == "ld":
+				sel, signed := 0x4440|sub, typ[0] == 's'
+				if bits == 16 {
+					sel = 0x4400 | (sub+1)<<4 | sub
+				}
+				if signed {
+					sel = signSelector(sub, bits)
+				}
+				b.emit(isa.OpPRMT, isa.Mod{}, []word{elem[0]}, []word{home, imm(sel), rz})
+				for _, hi := range elem[1:] {
+					b.mov(hi, rz)
+				}
+			default:
+				sel := uint32(0x3210)
+				for j := uint32(0); j < uint32(bits/8); j++ {
+					sh := 4 * (sub + j)
+					sel = sel&^(0xf<<sh) | (4+j)<<sh
+				}
+				b.emit(isa.OpPRMT, isa.Mod{}, []word{home}, []word{home, imm(sel), elem[0]})
+			}
+		}
+		off += int64(bits / 8)
+	}
+	return true
+}
+
+// signSelector is a PRMT selector that extends a byte or half at byte sub with its sign.
+func signSelector(sub uint32, bits int) uint32 {
+	top := sub
+	sel := sub
+	if bits == 16 {
+		top = sub + 1
+		sel |= top << 4
+	} else {
+		sel |= (8 | top) << 4
+	}
+	return sel | (8|top)<<8 | (8|top)<<12
+}
+
+func (b *builder) paramElems(i int, typ string, load bool) [][]word {
+	if load {
+		return b.dstVec(i, typ)
+	}
+	return b.srcVec(i, typ)
+}

@@ -1,0 +1,408 @@
+package lower
+
+import "github.com/sarchlab/smsim/isa"
+
+// loop is a natural loop.
+type loop struct {
+	head   *block
+	parent *loop
+	blocks []*block // head included
+	depth  int
+}
+
+// terminator is the branch or exit that ends the block, nil when it only falls through.
+func (b *block) terminator() *isa.Inst {
+	if n := len(b.insts); n > 0 {
+		switch in := &b.insts[n-1]; in.Op {
+		case isa.OpBRA:
+			return in
+		case isa.OpEXIT, isa.OpKILL, isa.OpRET:
+			if in.Guard.Kind == isa.KindNone {
+				return in
+			}
+		}
+	}
+	return nil
+}
+
+// fallsThrough says whether control can reach the next block in layout order.
+func (b *block) fallsThrough() bool {
+	t := b.terminator()
+	return t == nil || t.Op == isa.OpBRA && t.Guard.Kind != isa.KindNone
+}
+
+// analyse computes edges, removes unreachable blocks, merges straight lines, and finds dominators, post-dominators
+// and loops.
+func (f *fn) analyse() {
+	f.edges()
+	f.merge()
+	f.order()
+	f.dominators()
+	f.postDominators()
+	f.findLoops()
+}
+
+// edges rebuilds successor and predecessor lists; blocks that cannot be reached are dropped.
+func (f *fn) edges() {
+	for _, b := range f.blocks {
+		b.succs, b.preds, b.mark = b.succs[:0], b.preds[:0], 0
+	}
+	for i, b := range f.blocks {
+		t := b.terminator()
+		if t == nil || t.Op != isa.OpBRA {
+			b.to = nil
+		}
+		if b.fallsThrough() && i+1 < len(f.blocks) {
+			b.succs = append(b.succs, f.blocks[i+1])
+		}
+		if b.to != nil {
+			if len(b.succs) == 1 && b.succs[0] == b.to { // branch to the next instruction
+				b.insts = b.insts[:len(b.insts)-1]
+				b.to = nil
+			} else {
+				b.succs = append(b.succs, b.to)
+			}
+		}
+	}
+	var stack []*block
+	f.blocks[0].mark = 1
+	stack = append(stack, f.blocks[0])
+	for len(stack) > 0 {
+		b := stack[len(stack)-1]
+		stack = stack[:len(stack)-1]
+		for _, s := range b.succs {
+			if s.mark == 0 {
+				s.mark = 1
+				stack = append(stack, s)
+			}
+		}
+	}
+	kept := f.blocks[:0]
+	for _, b := range f.blocks {
+		if b.mark != 0 {
+			kept = append(kept, b)
+		}
+	}
+	f.blocks = kept
+	for _, b := range f.blocks {
+		for _, s := range b.succs {
+			s.preds = append(s.preds, b)
+		}
+	}
+}
+
+// merge threads branches through empty blocks and joins a block with its only successor when that has no other
+// predecessor and follows it.
+func (f *fn) merge() {
+	changed := true
+	for round := 0; changed && round < 16; round++ { // bounded: two empty blocks can jump to each other
+		changed = false
+		for i, b := range f.blocks {
+			if b.to == nil {
+				continue
+			}
+			// A branch to an empty block that only jumps or falls on goes where that goes.
+			for hops := 0; hops < 8; hops++ {
+				to := b.to
+				next := f.passThrough(to)
+				if next == nil || next == to || next == b.to {
+					break
+				}
+				b.to, changed = next, true
+			}
+			// "@p bra A; bra B; A:" becomes "@!p bra B; A:".
+			if i+2 < len(f.blocks) && b.fallsThrough() && f.blocks[i+2] == b.to {
+				n := f.blocks[i+1]
+				if t := n.terminator(); len(n.insts) == 1 && t != nil && t.Op == isa.OpBRA && t.Guard.Kind == isa.KindNone && len(n.preds) == 1 {
+					g := b.terminator()
+					g.Guard.Flags ^= isa.Neg
+					b.to = n.to
+					n.insts, n.to = nil, nil
+					changed = true
+				}
+			}
+		}
+		f.edges()
+		out := f.blocks[:0]
+		for _, b := range f.blocks {
+			if len(out) > 0 {
+				prev := out[len(out)-1]
+				t := prev.terminator()
+				if len(b.preds) == 1 && b.preds[0] == prev && len(prev.succs) == 1 && (t == nil || prev.to == b) {
+					if t != nil {
+						prev.insts = prev.insts[:len(prev.insts)-1]
+					}
+					prev.insts = append(prev.insts, b.insts...)
+					prev.to = b.to
+					prev.succs = b.succs
+					for _, s := range b.succs {
+						for k := range s.preds {
+							if s.preds[k] == b {
+								s.preds[k] = prev
+							}
+						}
+					}
+					changed = true
+					continue
+				}
+			}
+			out = append(out, b)
+		}
+		f.blocks = out
+		f.edges()
+	}
+}
+
+// passThrough is where control goes from a block without instructions, or nil.
+func (f *fn) passThrough(b *block) *block {
+	if len(b.insts) == 1 && b.insts[0].Op == isa.OpBRA && b.insts[0].Guard.Kind == isa.KindNone {
+		return b.to
+	}
+	if len(b.insts) == 0 && len(b.succs) == 1 {
+		return b.succs[0]
+	}
+	return nil
+}
+
+// order numbers the blocks in reverse post-order.
+func (f *fn) order() {
+	for _, b := range f.blocks {
+		b.mark = 0
+	}
+	var post []*block
+	type frame struct {
+		b *block
+		i int
+	}
+	stack := []frame{{f.blocks[0], 0}}
+	f.blocks[0].mark = 1
+	for len(stack) > 0 {
+		top := &stack[len(stack)-1]
+		if top.i < len(top.b.succs) {
+			s := top.b.succs[top.i]
+			top.i++
+			if s.mark == 0 {
+				s.mark = 1
+				stack = append(stack, frame{s, 0})
+			}
+			continue
+		}
+		post = append(post, top.b)
+		stack = stack[:len(stack)-1]
+	}
+	f.rpo = f.rpo[:0]
+	for i := len(post) - 1; i >= 0; i-- {
+		post[i].id = len(f.rpo)
+		f.rpo = append(f.rpo, post[i])
+	}
+}
+
+// dominators computes immediate dominators (Cooper, Harvey and Kennedy's iteration).
+func (f *fn) dominators() {
+	for _, b := range f.rpo {
+		b.idom = nil
+	}
+	entry := f.rpo[0]
+	entry.idom = entry
+	for changed := true; changed; {
+		changed = false
+		for _, b := range f.rpo[1:] {
+			var d *block
+			for _, p := range b.preds {
+				if p.idom == nil {
+					continue
+				}
+				if d == nil {
+					d = p
+					continue
+				}
+				x, y := d, p
+				for x != y {
+					for x.id > y.id {
+						x = x.idom
+					}
+					for y.id > x.id {
+						y = y.idom
+					}
+				}
+				d = x
+			}
+			if d != b.idom {
+				b.idom, changed = d, true
+			}
+		}
+	}
+	entry.idom = nil
+	f.domDepth()
+}
+
+func (f *fn) domDepth() {
+	for _, b := range f.rpo {
+		b.domDepth = 0
+		if b.idom != nil {
+			b.domDepth = b.idom.domDepth + 1
+		}
+	}
+}
+
+// dominates says whether every path to b goes through a.
+func dominates(a, b *block) bool {
+	for b != nil && b.domDepth > a.domDepth {
+		b = b.idom
+	}
+	return a == b
+}
+
+// postDominators computes immediate post-dominators; ipdom nil means the end of the kernel.
+func (f *fn) postDominators() {
+	n := len(f.rpo)
+	// Post-order of the reversed graph from a virtual exit numbered n.
+	num := make([]int, n)
+	for i := range num {
+		num[i] = -1
+	}
+	var order []*block
+	var visit func(b *block)
+	visit = func(b *block) {
+		// Explicit stack: kernels can have thousands of blocks.
+		type frame struct {
+			b *block
+			i int
+		}
+		num[b.id] = -2
+		stack := []frame{{b, 0}}
+		for len(stack) > 0 {
+			top := &stack[len(stack)-1]
+			if top.i < len(top.b.preds) {
+				p := top.b.preds[top.i]
+				top.i++
+				if num[p.id] == -1 {
+					num[p.id] = -2
+					stack = append(stack, frame{p, 0})
+				}
+				continue
+			}
+			num[top.b.id] = len(order)
+			order = append(order, top.b)
+			stack = stack[:len(stack)-1]
+		}
+	}
+	isExit := make([]bool, n)
+	for i := n - 1; i >= 0; i-- {
+		if len(f.rpo[i].succs) == 0 {
+			isExit[i] = true
+			visit(f.rpo[i])
+		}
+	}
+	for i := n - 1; i >= 0; i-- { // endless loops: pretend that they can leave
+		if num[i] == -1 {
+			isExit[i] = true
+			visit(f.rpo[i])
+		}
+	}
+	const none, exit = -1, 1 << 30
+	ip := make([]int, n) // by post-order number
+	for i := range ip {
+		ip[i] = none
+	}
+	for changed := true; changed; {
+		changed = false
+		for k := len(order) - 1; k >= 0; k-- {
+			b := order[k]
+			d := none
+			if isExit[b.id] {
+				d = exit
+			}
+			for _, s := range b.succs {
+				x := num[s.id]
+				if ip[x] == none {
+					continue
+				}
+				if d == none {
+					d = x
+					continue
+				}
+				y := d
+				for x != y {
+					if x < y {
+						if x == exit {
+							break
+						}
+						x = ip[x]
+					} else {
+						if y == exit {
+							break
+						}
+						y = ip[y]
+					}
+				}
+				if x != y {
+					d = exit
+				} else {
+					d = x
+				}
+			}
+			if ip[k] != d {
+				ip[k], changed = d, true
+			}
+		}
+	}
+	for k, b := range order {
+		b.ipdom = nil
+		if d := ip[k]; d != none && d != exit {
+			b.ipdom = order[d]
+		}
+	}
+}
+
+// findLoops finds natural loops and the nesting depth of every block.
+func (f *fn) findLoops() {
+	f.loops = f.loops[:0]
+	for _, b := range f.rpo {
+		b.loop, b.depth = nil, 0
+	}
+	// Inner heads have larger numbers than the heads around them, so outer loops come first.
+	for _, h := range f.rpo {
+		var l *loop
+		var work []*block
+		for _, p := range h.preds {
+			if p.id >= h.id && dominates(h, p) {
+				if l == nil {
+					l = &loop{head: h}
+				}
+				work = append(work, p)
+			}
+		}
+		if l == nil {
+			continue
+		}
+		in := map[*block]bool{h: true}
+		for len(work) > 0 {
+			b := work[len(work)-1]
+			work = work[:len(work)-1]
+			if in[b] {
+				continue
+			}
+			in[b] = true
+			work = append(work, b.preds...)
+		}
+		l.parent = h.loop
+		l.depth = h.depth + 1
+		for _, b := range f.rpo {
+			if in[b] {
+				l.blocks = append(l.blocks, b)
+				b.loop, b.depth = l, l.depth
+			}
+		}
+		f.loops = append(f.loops, l)
+	}
+}
+
+func (l *loop) contains(b *block) bool {
+	for m := b.loop; m != nil; m = m.parent {
+		if m == l {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,361 @@
+package lower
+
+import (
+	"errors"
+	"fmt"
+	"sort"
+
+	"github.com/sarchlab/smsim/isa"
+	"github.com/sarchlab/smsim/isa/ptx"
+)
+
+// Options change how a kernel is compiled.
+type Options struct {
+	// NoOptimise leaves out every pass that is not needed for a correct program. Tests compare results with it.
+	NoOptimise bool
+	// MaxRegs limits registers a thread (like nvcc -maxrregcount); 0: the target's and the kernel's own limit.
+	MaxRegs int
+}
+
+// Compile lowers the kernel entry of module m (an empty name means the only kernel) to target t. The error lists
+// every statement of the kernel that cannot be lowered, each with its position.
+func Compile(m *ptx.Module, entry string, t *isa.Target, opt Options) (*isa.Program, error) {
+	src := m.Entry(entry)
+	if src == nil {
+		return nil, noEntry(m, entry)
+	}
+	f := &fn{t: t, m: m, src: src, nextReg: isa.VirtualBase, nextPred: isa.VirtualBase, nextUReg: isa.VirtualBase, nextUPred: isa.VirtualBase,
+		tuples: map[isa.Reg][]isa.Reg{}, utuples: map[isa.Reg][]isa.Reg{}, inTuple: map[isa.Reg]isa.Reg{},
+		fileNum: map[int]int16{}, syms: map[*ptx.Var]*symbol{}}
+	p := &isa.Program{Name: src.Name, SM: t.SM, ParamBase: t.ParamBase, InstBytes: t.InstBytes, SourceFile: m.File, Source: m.Lines,
+		Control: isa.ControlComputed, SchedPadding: t.SM >= 30 && t.SM < 70}
+	if err := f.front(p); err != nil {
+		return nil, err
+	}
+	if m.SM > t.SM {
+		p.Notes = append(p.Notes, fmt.Sprintf("%s is written for sm_%d; every instruction of %s could be lowered to %s", m.File, m.SM, src.Name, t.Name))
+	}
+	f.analyse()
+	if !opt.NoOptimise {
+		f.optimise()
+	}
+	f.expandPseudos()
+	f.legalise()
+	if !opt.NoOptimise {
+		f.cleanup()
+	}
+	f.analyse()
+	f.converge()
+	limit := f.registerLimit(opt)
+	if !opt.NoOptimise {
+		f.schedule(limit)
+	}
+	regs, err := f.allocate(limit)
+	if err != nil {
+		return nil, &ErrorList{Kernel: src.Name, Target: t.Name, Errs: []error{&Error{File: m.File, Pos: src.Pos, Msg: err.Error()}}}
+	}
+	f.finish(p, regs)
+	if err := AddControl(p, t); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+func noEntry(m *ptx.Module, entry string) error {
+	var names []string
+	for _, e := range m.Entries() {
+		names = append(names, e.Name)
+	}
+	sort.Strings(names)
+	switch {
+	case len(names) == 0:
+		return fmt.Errorf("%s has no kernel (.entry with a body)", m.File)
+	case entry == "":
+		return fmt.Errorf("%s has %d kernels, name one of: %v", m.File, len(names), names)
+	}
+	return fmt.Errorf("%s has no kernel %q; it has %v", m.File, entry, names)
+}
+
+// registerLimit is the number of registers a thread may use: the target's, .maxnreg, the option, and what lets
+// a block of .maxntid threads fit the register file.
+func (f *fn) registerLimit(opt Options) int {
+	limit := f.t.MaxRegs
+	if n := f.src.MaxNReg; n > 0 {
+		limit = min(limit, n)
+	}
+	if opt.MaxRegs > 0 {
+		limit = min(limit, opt.MaxRegs)
+	}
+	threads := 1
+	for _, d := range f.src.MaxNTid {
+		threads *= max(1, d)
+	}
+	if r := f.src.ReqNTid; r[0] > 0 {
+		threads = max(1, r[0]) * max(1, r[1]) * max(1, r[2])
+	}
+	if threads > 1 {
+		file := 64 << 10
+		if f.t.SM < 20 {
+			file = 16 << 10
+		} else if f.t.SM < 30 {
+			file = 32 << 10
+		}
+		blocks := max(1, f.src.MinNCTA)
+		limit = min(limit, max(16, file/(alignInt(threads, 32)*blocks)/8*8))
+	}
+	return max(limit, 16)
+}
+
+func alignInt(n, a int) int { return (n + a - 1) / a * a }
+
+// front translates the kernel's body statement by statement into blocks of machine instructions.
+func (f *fn) front(p *isa.Program) error {
+	var errs []error
+	module := newScope(nil)
+	for _, v := range f.m.Vars {
+		module.names[v.Name] = &symbol{name: v.Name, v: v, kind: symUnplaced}
+	}
+	for _, fu := range f.m.Funcs {
+		if !fu.Entry {
+			if old := module.names[fu.Name]; old == nil || old.fn == nil || old.fn.Body == nil {
+				module.names[fu.Name] = &symbol{name: fu.Name, kind: symFunc, fn: fu}
+			}
+		}
+	}
+	params := newScope(module)
+	p.Params = layoutParams(f.m, f.src, params)
+	c := &compiler{f: f, b: &builder{f: f}, errs: &errs, loops: map[string]int{}}
+	c.b.place(&block{label: "entry"})
+	if f.t.SM >= 50 && f.t.StackWord != 0 || f.t.SM >= 30 {
+		op := isa.OpMOV
+		if f.t.SM >= 90 {
+			op = isa.OpLDC
+		}
+		in := c.b.emit(op, isa.Mod{Type: isa.U32, Size: 4}, []word{isa.R(stackReg)}, []word{isa.C(0, int64(f.t.StackWord))})
+		in.Pos.CUFile = -1
+	}
+	c.block(f.src.Body, params)
+	c.b.in, c.b.guard = nil, word{}
+	c.b.emit(isa.OpEXIT, isa.Mod{}, nil, nil)
+	if errs = append(errs, f.errs...); len(errs) > 0 {
+		return &ErrorList{Kernel: f.src.Name, Target: f.t.Name, Errs: errs}
+	}
+	f.resolveShared()
+	if f.localMem > int64(f.t.MaxLocalBytes) {
+		return &ErrorList{Kernel: f.src.Name, Target: f.t.Name, Errs: []error{&Error{File: f.m.File, Pos: f.src.Pos,
+			Msg: fmt.Sprintf("local memory of %d bytes a thread is over the target's limit of %d", f.localMem, f.t.MaxLocalBytes)}}}
+	}
+	return nil
+}
+
+// resolveShared replaces the address of dynamic shared memory, now that the static variables are placed, and
+// takes the stack frame from the stack pointer.
+func (f *fn) resolveShared() {
+	dyn := alignUp(f.shared, 16)
+	for _, blk := range f.blocks {
+		for i := range blk.insts {
+			in := &blk.insts[i]
+			for k := range in.Src[:in.NSrc] {
+				if o := &in.Src[k]; o.Imm >= dynamicShared/2 && (o.Kind == isa.KindImm || o.Kind == isa.KindMem) {
+					o.Imm += dyn - dynamicShared
+					if o.Kind == isa.KindImm && o.Imm == 0 {
+						*o = rz
+					}
+				}
+			}
+		}
+	}
+}
+
+// compiler walks the statements of bodies.
+type compiler struct {
+	f     *fn
+	b     *builder
+	errs  *[]error
+	loops map[string]int
+}
+
+func (c *compiler) report(err error) { *c.errs = append(*c.errs, err) }
+
+func (c *compiler) reportAt(pos ptx.Pos, text, format string, args ...any) {
+	c.report(&Error{File: c.f.m.File, Pos: pos, Text: text, Msg: fmt.Sprintf(format, args...)})
+}
+
+// block translates the statements of one { } in a scope of its own.
+func (c *compiler) block(body *ptx.Block, parent *scope) {
+	s := newScope(parent)
+	for i, st := range body.Stmts {
+		switch x := st.(type) {
+		case *ptx.Label:
+			s.names[x.Name] = &symbol{name: x.Name, kind: symLabel, blk: &block{label: x.Name}}
+		case *ptx.Targets:
+			s.names[x.Label] = &symbol{name: x.Label, kind: symTargets, names: x.Names}
+			// The label may also have been parsed as one that precedes the directive.
+			if i > 0 {
+				if l, ok := body.Stmts[i-1].(*ptx.Label); ok && x.Label == "" {
+					s.names[l.Name] = &symbol{name: l.Name, kind: symTargets, names: x.Names}
+				}
+			}
+		}
+	}
+	for _, st := range body.Stmts {
+		c.b.scope = s
+		switch x := st.(type) {
+		case *ptx.Var:
+			if err := s.declare(c.f, x); err != nil {
+				c.reportAt(x.Pos, "", "%v", err)
+			}
+		case *ptx.Label:
+			if y := s.names[x.Name]; y.kind == symLabel {
+				c.b.place(y.blk)
+			}
+		case *ptx.Block:
+			c.block(x, s)
+		case *ptx.Instr:
+			c.instr(x, s)
+		}
+	}
+	c.b.scope = parent
+}
+
+func (c *compiler) instr(in *ptx.Instr, s *scope) {
+	b := c.b
+	b.in, b.err, b.scope, b.guard = in, nil, s, word{}
+	if in.Guard != nil {
+		b.guard = b.predValue(&ptx.Arg{Kind: ptx.ArgName, Pos: in.Guard.Pos, Name: in.Guard.Name, Neg: in.Guard.Neg})
+	}
+	var err error
+	switch in.Op {
+	case "bra":
+		c.branch(in)
+	case "brx":
+		c.branchTable(in)
+	case "call":
+		c.call(in, s)
+	case "ret":
+		if b.returnTo != nil {
+			c.jumpTo(b.returnTo)
+		} else {
+			c.exit()
+		}
+	case "exit":
+		c.exit()
+	default:
+		if c.paramAccess(in) {
+			break
+		}
+		sel, ok := selectors[in.Op]
+		if !ok {
+			err = b.errorf("instruction %s is not modelled", in.Name())
+			break
+		}
+		err = sel(b)
+	}
+	if err == nil {
+		err = b.err
+	}
+	if err != nil {
+		var e *Error
+		if !errors.As(err, &e) {
+			err = &Error{File: c.f.m.File, Pos: in.Pos, Text: in.Text, Msg: err.Error()}
+		}
+		c.report(err)
+	}
+}
+
+// jumpTo branches under the instruction's guard.
+func (c *compiler) jumpTo(to *block) {
+	if c.b.guard.Kind == isa.KindNone {
+		c.b.jump(to)
+		return
+	}
+	c.b.branch(c.b.guard, to, c.b.in.Has("uni"))
+}
+
+// exit ends the thread under the instruction's guard.
+func (c *compiler) exit() {
+	c.b.emit(isa.OpEXIT, isa.Mod{}, nil, nil)
+	if c.b.guard.Kind == isa.KindNone {
+		c.b.place(&block{})
+	}
+}
+
+func (c *compiler) labelBlock(a *ptx.Arg, name string) *block {
+	y := c.b.scope.lookup(c.f, name)
+	if y == nil || y.kind != symLabel {
+		c.b.fail(a.Pos, fmt.Sprintf("label %s is not defined in this body", name))
+		return nil
+	}
+	return y.blk
+}
+
+func (c *compiler) branch(in *ptx.Instr) {
+	if len(in.Args) != 1 || in.Args[0].Kind != ptx.ArgName {
+		c.b.errorf("bra needs one label")
+		return
+	}
+	if to := c.labelBlock(&in.Args[0], in.Args[0].Name); to != nil {
+		c.jumpTo(to)
+	}
+}
+
+// branchTable lowers brx.idx to a balanced tree of compares and branches. The last target also serves
+// indices beyond the table, whose effect PTX leaves undefined.
+func (c *compiler) branchTable(in *ptx.Instr) {
+	b := c.b
+	if len(in.Args) != 2 || in.Args[1].Kind != ptx.ArgName {
+		b.errorf("brx.idx needs an index and a .branchtargets label")
+		return
+	}
+	y := b.scope.lookup(c.f, in.Args[1].Name)
+	if y == nil || y.kind != symTargets || len(y.names) == 0 {
+		b.fail(in.Args[1].Pos, fmt.Sprintf("%s is no list of .branchtargets", in.Args[1].Name))
+		return
+	}
+	var targets []*block
+	for _, n := range y.names {
+		t := c.labelBlock(&in.Args[1], n)
+		if t == nil {
+			return
+		}
+		targets = append(targets, t)
+	}
+	index := b.src(0, "u32")[0]
+	var after *block
+	if b.guard.Kind != isa.KindNone {
+		after = b.newBlock()
+		b.branch(notPredicate(b.guard), after, in.Has("uni"))
+		b.guard = word{}
+	}
+	c.tableTree(index, targets, 0)
+	if after != nil {
+		b.place(after)
+	}
+}
+
+// tableTree branches to targets[index - base].
+func (c *compiler) tableTree(index word, targets []*block, base int) {
+	b := c.b
+	if len(targets) == 1 {
+		b.jump(targets[0])
+		return
+	}
+	mid := len(targets) / 2
+	p := b.pred()
+	cmp, at := isa.CmpLT, base+mid
+	b.emit(isa.OpISETP, isa.Mod{Type: isa.U32, Cmp: cmp}, []word{p}, []word{index, imm(uint32(at))})
+	uni := b.in.Has("uni")
+	if mid == 1 {
+		b.branch(p, targets[0], uni)
+	} else {
+		low := b.newBlock()
+		b.branch(p, low, uni)
+		c.tableTree(index, targets[mid:], at)
+		b.place(low)
+		c.tableTree(index, targets[:mid], base)
+		return
+	}
+	c.tableTree(index, targets[mid:], at)
+}
+
+func notPredicate(p word) word { p.Flags ^= isa.Neg; return p }

@@ -1,0 +1,220 @@
+package lower
+
+import "github.com/sarchlab/smsim/isa"
+
+// Operand places of machine encodings. Every arithmetic instruction has at most one source that is not a general
+// register (an immediate, a constant-bank word or a uniform register), and only some of its places take one.
+
+// operandPlaces is keyed by opcode; opcodes that are missing take registers only, except that immediates stay.
+var operandPlaces = map[isa.Op]string{
+	isa.OpIADD: "rf", isa.OpISUB: "rf", isa.OpIADD3: "rfr--", isa.OpIMUL: "rf", isa.OpIMAD: "rff-", isa.OpXMAD: "rff",
+	isa.OpIMUL24: "rf", isa.OpIMAD24: "rff", isa.OpIDP: "rff", isa.OpISCADD: "rf-", isa.OpLEA: "rf---", isa.OpISAD: "rfr",
+	isa.OpVABSDIFF: "rfr", isa.OpVABSDIFF2: "rff", isa.OpVABSDIFF4: "rff", isa.OpIABS: "f", isa.OpIMNMX: "rf-", isa.OpVIMNMX: "rf-",
+	isa.OpVIMNMX3: "rff--", isa.OpVIADDMNMX: "rff-", isa.OpVIADD: "rf", isa.OpLOP: "rf", isa.OpLOP32I: "rf", isa.OpLOP3: "rfr-",
+	isa.OpSHL: "rf", isa.OpSHR: "rf", isa.OpSHF: "rff", isa.OpPRMT: "rff", isa.OpSEL: "rf-", isa.OpFSEL: "rf-", isa.OpICMP: "rff",
+	isa.OpMOV: "f", isa.OpMOV32I: "f", isa.OpISETP: "rf--", isa.OpISET: "rf-", isa.OpSGXT: "rf", isa.OpBMSK: "rf", isa.OpBFE: "rf",
+	isa.OpBFI: "rff", isa.OpBREV: "f", isa.OpPOPC: "f", isa.OpFLO: "f", isa.OpFADD: "rf", isa.OpFMUL: "rf", isa.OpFFMA: "rff",
+	isa.OpFSETP: "rf-", isa.OpFSET: "rf-", isa.OpFMNMX: "rf-", isa.OpI2F: "f", isa.OpF2I: "f", isa.OpF2F: "f", isa.OpI2I: "f",
+	isa.OpI2FP: "f", isa.OpF2FP: "rf", isa.OpFRND: "f", isa.OpMUFU: "f", isa.OpI2IP: "rff", isa.OpF2IP: "rf",
+	isa.OpDADD: "rf", isa.OpDMUL: "rf", isa.OpDFMA: "rff", isa.OpDSETP: "rf-", isa.OpHADD2: "rf", isa.OpHMUL2: "rf", isa.OpHFMA2: "rff",
+	isa.OpVADD: "rff", isa.OpVSUB: "rff", isa.OpVMNMX: "rff", isa.OpVSHL: "rff", isa.OpVSHR: "rff", isa.OpVSET: "rff", isa.OpVMAD: "rff",
+}
+
+// placesOf gives the source places of an instruction on the target.
+func (f *fn) placesOf(in *isa.Inst) string {
+	p := operandPlaces[in.Op]
+	if in.Op == isa.OpLEA && in.Mod.Has(isa.ModHI) {
+		return "rfr--"
+	}
+	return p
+}
+
+// sourceKindOK says whether operand o may stand in source place k of the instruction, its other sources given.
+func (f *fn) sourceKindOK(in *isa.Inst, k int, o *isa.Operand) bool {
+	switch o.Kind {
+	case isa.KindReg, isa.KindPred, isa.KindUPred, isa.KindMem, isa.KindLabel, isa.KindSpecial, isa.KindBarrier, isa.KindNone:
+		return true
+	}
+	p := f.placesOf(in)
+	if k >= len(p) {
+		return o.Kind == isa.KindImm || in.Op == isa.OpLDC
+	}
+	switch p[k] {
+	case '-':
+		return true
+	case 'r':
+		return false
+	}
+	// One operand that is no register.
+	for j := range in.Src[:in.NSrc] {
+		if j == k || j >= len(p) || p[j] == '-' {
+			continue
+		}
+		switch in.Src[j].Kind {
+		case isa.KindImm, isa.KindConst, isa.KindUReg:
+			return false
+		}
+	}
+	if o.Kind == isa.KindConst && o.Reg != isa.RZ {
+		return false
+	}
+	if o.Kind == isa.KindUReg && !f.takesUniform(in) {
+		return false
+	}
+	return true
+}
+
+// takesUniform says whether the instruction has a form with a uniform register source.
+func (f *fn) takesUniform(in *isa.Inst) bool {
+	if f.t.SM < 75 {
+		return false
+	}
+	switch in.Op {
+	case isa.OpPOPC, isa.OpFLO, isa.OpBREV, isa.OpI2F, isa.OpF2I, isa.OpF2F, isa.OpMUFU, isa.OpDADD, isa.OpDMUL, isa.OpDFMA:
+		return f.t.SM >= 80
+	}
+	return true
+}
+
+// commutes says that sources 0 and 1 can be exchanged.
+func commutes(in *isa.Inst) bool {
+	switch in.Op {
+	case isa.OpIADD, isa.OpIADD3, isa.OpIMUL, isa.OpIMAD, isa.OpIMNMX, isa.OpVIMNMX, isa.OpFADD, isa.OpFMUL, isa.OpFFMA, isa.OpFMNMX,
+		isa.OpDADD, isa.OpDMUL, isa.OpDFMA, isa.OpVIMNMX3, isa.OpIMUL24, isa.OpIMAD24, isa.OpVIADDMNMX:
+		return true
+	case isa.OpIDP:
+		return in.Mod.Type == in.Mod.BType && in.Mod.Sub == isa.Sub4A
+	case isa.OpLOP:
+		return in.Mod.Sub == isa.SubAnd || in.Mod.Sub == isa.SubOr || in.Mod.Sub == isa.SubXor
+	}
+	return false
+}
+
+// swapCompare exchanges the sources of a comparison.
+func swapCompare(c isa.Cmp) isa.Cmp {
+	switch c {
+	case isa.CmpLT:
+		return isa.CmpGT
+	case isa.CmpGT:
+		return isa.CmpLT
+	case isa.CmpLE:
+		return isa.CmpGE
+	case isa.CmpGE:
+		return isa.CmpLE
+	case isa.CmpLTU:
+		return isa.CmpGTU
+	case isa.CmpGTU:
+		return isa.CmpLTU
+	case isa.CmpLEU:
+		return isa.CmpGEU
+	case isa.CmpGEU:
+		return isa.CmpLEU
+	}
+	return c
+}
+
+// lutSwapAB and lutSwapBC give the truth table after two inputs are exchanged.
+func lutSwapAB(l uint8) uint8 {
+	return l&0xc3 | l>>2&0x0c | l<<2&0x30
+}
+
+func lutSwapBC(l uint8) uint8 {
+	return l&0x99 | l>>1&0x22 | l<<1&0x44
+}
+
+// arrange exchanges commutative sources so that the one that is no register stands in a place that takes it.
+func (f *fn) arrange(in *isa.Inst) {
+	plain := func(k int) bool { return in.Src[k].Kind == isa.KindReg }
+	if in.NSrc < 2 || plain(0) && (plain(1) || in.NSrc < 3) && !(in.Op == isa.OpIADD3 && !plain(2)) && !(in.Op == isa.OpLOP3 && !plain(2)) {
+		return
+	}
+	switch {
+	case in.Op == isa.OpLOP3:
+		if !plain(0) && plain(1) {
+			in.Src[0], in.Src[1] = in.Src[1], in.Src[0]
+			in.Mod.Lut = lutSwapAB(in.Mod.Lut)
+		}
+		if !plain(2) && plain(1) {
+			in.Src[1], in.Src[2] = in.Src[2], in.Src[1]
+			in.Mod.Lut = lutSwapBC(in.Mod.Lut)
+		}
+	case in.Op == isa.OpISETP || in.Op == isa.OpFSETP || in.Op == isa.OpDSETP:
+		if !plain(0) && plain(1) && !in.Mod.Has(isa.ModEX) {
+			in.Src[0], in.Src[1] = in.Src[1], in.Src[0]
+			in.Mod.Cmp = swapCompare(in.Mod.Cmp)
+		}
+	case in.Op == isa.OpSEL || in.Op == isa.OpFSEL:
+		if !plain(0) && plain(1) {
+			in.Src[0], in.Src[1] = in.Src[1], in.Src[0]
+			in.Src[2].Flags ^= isa.Neg
+		}
+	case in.Op == isa.OpIMAD && in.Mod.Type != in.Mod.BType && in.Mod.BType != isa.TypeNone:
+	case commutes(in):
+		if !plain(0) && plain(1) {
+			in.Src[0], in.Src[1] = in.Src[1], in.Src[0]
+		}
+		if in.Op == isa.OpIADD3 && !plain(2) && plain(1) {
+			in.Src[1], in.Src[2] = in.Src[2], in.Src[1]
+		}
+	}
+}
+
+// legalise moves operands that an instruction cannot encode into registers.
+func (f *fn) legalise() {
+	for _, b := range f.blocks {
+		var out []isa.Inst
+		for i := range b.insts {
+			in := b.insts[i]
+			f.arrange(&in)
+			for k := range in.Src[:in.NSrc] {
+				o := in.Src[k]
+				if f.sourceKindOK(&in, k, &o) {
+					continue
+				}
+				in.Src[k] = f.materialise(&out, o, &in)
+			}
+			out = append(out, in)
+		}
+		b.insts = out
+	}
+}
+
+// materialise emits a copy of operand o into a new register (or pair) and returns it.
+func (f *fn) materialise(out *[]isa.Inst, o isa.Operand, at *isa.Inst) isa.Operand {
+	keep := o.Flags & (isa.Neg | isa.Abs | isa.Inv)
+	if o.Kind == isa.KindImm {
+		keep = 0
+		v, _ := constant(o)
+		if v == 0 && o.Imm != dynamicShared {
+			return rz
+		}
+		if o.Imm < dynamicShared/2 {
+			o = imm(v)
+		}
+	}
+	mv := func(d isa.Reg, s isa.Operand) {
+		*out = append(*out, isa.Inst{Op: isa.OpMOV, NDst: 1, NSrc: 1, Pos: at.Pos, Dst: [isa.MaxDst]isa.Operand{isa.R(d)}, Src: [isa.MaxSrc]isa.Operand{s}})
+	}
+	if o.Flags&flagPair != 0 {
+		regs := []isa.Reg{f.newReg(), f.newReg()}
+		f.setTuple(regs)
+		lo, hi := o, o
+		lo.Flags, hi.Flags = 0, 0
+		if o.Kind == isa.KindConst {
+			hi.Imm += 4
+		} else if t := f.utuples[o.Reg]; o.Kind == isa.KindUReg && len(t) > 1 {
+			hi.Reg = t[1]
+		}
+		mv(regs[0], lo)
+		mv(regs[1], hi)
+		d := tupleOperand(regs)
+		d.Flags |= keep
+		return d
+	}
+	d := f.newReg()
+	o.Flags &^= keep | isa.Wide64
+	mv(d, o)
+	r := isa.R(d)
+	r.Flags = keep
+	return r
+}

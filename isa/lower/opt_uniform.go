@@ -1,0 +1,153 @@
+package lower
+
+import "github.com/sarchlab/smsim/isa"
+
+// uniformity is which registers can differ between the lanes of a warp.
+type uniformity struct {
+	f         *fn
+	n         numbering
+	divergent []bool
+}
+
+// uniformity finds registers whose value all lanes of a warp share: what is computed from block indices,
+// parameters and constants. Thread indices, loads, shuffles and atomics differ; so does what is written on one
+// side of a branch on such a value and read after it.
+func (f *fn) uniformity() *uniformity {
+	n := f.numbering()
+	u := &uniformity{f: f, n: n, divergent: make([]bool, n.total)}
+	writes := make([]int32, n.total)
+	for _, b := range f.rpo {
+		for i := range b.insts {
+			f.defs(&b.insts[i], n, func(id int) { writes[id]++ })
+		}
+	}
+	var usedOutside func(l *loop) map[int]bool
+	cache := map[*loop]map[int]bool{}
+	usedOutside = func(l *loop) map[int]bool {
+		if m := cache[l]; m != nil {
+			return m
+		}
+		m := map[int]bool{}
+		for _, b := range l.blocks {
+			for i := range b.insts {
+				f.defs(&b.insts[i], n, func(id int) { m[id] = false })
+			}
+		}
+		for _, b := range f.rpo {
+			if l.contains(b) {
+				continue
+			}
+			for i := range b.insts {
+				f.uses(&b.insts[i], n, func(id int) {
+					if _, ok := m[id]; ok {
+						m[id] = true
+					}
+				})
+			}
+		}
+		cache[l] = m
+		return m
+	}
+	spread := map[*block]bool{}
+	for changed := true; changed; {
+		changed = false
+		mark := func(id int) {
+			if !u.divergent[id] {
+				u.divergent[id], changed = true, true
+			}
+		}
+		for _, b := range f.rpo {
+			for i := range b.insts {
+				in := &b.insts[i]
+				if in.NDst == 0 {
+					continue
+				}
+				if u.varies(in) {
+					f.defs(in, n, mark)
+				}
+			}
+			t := b.terminator()
+			if len(b.succs) < 2 || t == nil || spread[b] || !u.divergentBranch(b) {
+				continue
+			}
+			spread[b] = true
+			body := map[*block]bool{}
+			work := append([]*block(nil), b.succs...)
+			for len(work) > 0 {
+				x := work[len(work)-1]
+				work = work[:len(work)-1]
+				if x == b.ipdom || body[x] {
+					continue
+				}
+				body[x] = true
+				for i := range x.insts {
+					f.defs(&x.insts[i], n, func(id int) {
+						if writes[id] > 1 {
+							mark(id)
+						}
+					})
+				}
+				work = append(work, x.succs...)
+			}
+			for l := b.loop; l != nil; l = l.parent {
+				leaves := false
+				for _, s := range b.succs {
+					leaves = leaves || !l.contains(s)
+				}
+				if !leaves {
+					break
+				}
+				for id, out := range usedOutside(l) {
+					if out {
+						mark(id)
+					}
+				}
+			}
+		}
+	}
+	return u
+}
+
+// varies says that the instruction's result can differ between lanes.
+func (u *uniformity) varies(in *isa.Inst) bool {
+	switch in.Class() {
+	case isa.ClassLDG, isa.ClassLDS, isa.ClassLDL, isa.ClassATOMG, isa.ClassATOMS, isa.ClassTEX, isa.ClassSHFL, isa.ClassMATCH:
+		return true
+	}
+	for i := range in.Src[:in.NSrc] {
+		if o := &in.Src[i]; o.Kind == isa.KindSpecial {
+			switch o.Reg {
+			case isa.SRTidX, isa.SRTidY, isa.SRTidZ, isa.SRLaneID, isa.SREqMask, isa.SRLtMask, isa.SRLeMask, isa.SRGtMask, isa.SRGeMask,
+				isa.SRClockLo, isa.SRClockHi, isa.SRGlobalTimerLo, isa.SRGlobalTimerHi, isa.SRActiveMask:
+				return true
+			}
+		}
+	}
+	if in.Op == isa.OpLEPC {
+		return false
+	}
+	some := false
+	u.f.uses(in, u.n, func(id int) { some = some || u.divergent[id] })
+	if in.Class() == isa.ClassVOTE && in.NDst > 0 {
+		guarded := in.Guard.Kind != isa.KindNone
+		return guarded
+	}
+	return some
+}
+
+// divergentBranch says that lanes can go two ways at the end of b.
+func (u *uniformity) divergentBranch(b *block) bool {
+	t := b.terminator()
+	return t != nil && u.operand(&t.Guard)
+}
+
+// operand says that the operand's value can differ between lanes.
+func (u *uniformity) operand(o *isa.Operand) bool {
+	some := false
+	u.f.members(o, func(kind isa.OperandKind, r isa.Reg) {
+		if id := u.n.of(kind, r); id >= 0 {
+			some = some || u.divergent[id]
+		}
+	})
+	return some
+}

@@ -1,0 +1,227 @@
+package lower
+
+import (
+	"fmt"
+	"math/bits"
+	"sort"
+
+	"github.com/sarchlab/smsim/isa"
+)
+
+func trailing(x uint64) int { return bits.TrailingZeros64(x) }
+
+// spill moves registers to local memory so that the next attempt needs fewer: for every unit that found no
+// register, the cheapest candidate among it and its neighbours.
+func (f *fn) spill(a *allocation, failed []int32) error {
+	chosen := map[int32]bool{}
+	for _, u := range failed {
+		file := a.n.file(u)
+		if file >= 2 {
+			return fmt.Errorf("more uniform registers are live than the target has")
+		}
+		best, bestCost := int32(-1), 0.0
+		consider := func(id int32) {
+			id = a.find(id)
+			w := a.unit[id]
+			if a.parts[w] == nil {
+				w = id
+			}
+			if f.unspillable[w] || chosen[w] {
+				return
+			}
+			for _, m := range a.parts[w] {
+				if f.unspillable[m] || f.unspillable[a.find(m)] {
+					return
+				}
+			}
+			c := a.cost[id] / float64(1+len(a.adj[id]))
+			if best < 0 || c < bestCost {
+				best, bestCost = w, c
+			}
+		}
+		consider(u)
+		for _, m := range a.members(u) {
+			for _, j := range a.adj[a.find(m)] {
+				consider(j)
+			}
+		}
+		if best < 0 {
+			return fmt.Errorf("no register can be spilled to make room")
+		}
+		chosen[best] = true
+	}
+	var ids []int32
+	for u := range chosen {
+		ids = append(ids, u)
+	}
+	sort.Slice(ids, func(i, j int) bool { return ids[i] < ids[j] })
+	if f.unspillable == nil {
+		f.unspillable = map[int32]bool{}
+	}
+	// Every register that shares the place of a chosen one gets the same slot.
+	home := map[isa.Reg]int64{}
+	predHome := map[isa.Reg]isa.Reg{}
+	for _, u := range ids {
+		for _, m := range a.members(u) {
+			root := a.find(m)
+			var slot int64 = -1
+			var reg isa.Reg
+			lo, hi := a.n.rangeOf(a.n.file(u))
+			for i := lo; i < hi; i++ {
+				if a.find(int32(i)) != root {
+					continue
+				}
+				kind, r := a.n.kindOf(i)
+				if kind == isa.KindPred {
+					if reg == 0 {
+						reg = f.newReg()
+					}
+					predHome[r] = reg
+					continue
+				}
+				if slot < 0 {
+					f.localMem = alignUp(f.localMem, 4)
+					slot = f.localMem
+					f.localMem += 4
+					f.spillBytes += 4
+				}
+				home[r] = slot
+			}
+		}
+	}
+	before := f.numbering()
+	f.rewriteSpills(home, predHome)
+	after := f.numbering()
+	// Temporaries made here must not be spilled again. Dense numbers of general registers stay; the others move.
+	moved := map[int32]bool{}
+	for id := range f.unspillable {
+		if int(id) >= before.preds {
+			id += int32(after.preds - before.preds)
+		}
+		moved[id] = true
+	}
+	f.unspillable = moved
+	for i := before.preds; i < after.preds; i++ {
+		if !f.keepSpillable[isa.VirtualBase+isa.Reg(i)] {
+			f.unspillable[int32(i)] = true
+		}
+	}
+	for i := before.uregs - before.preds; i < after.uregs-after.preds; i++ {
+		f.unspillable[int32(after.preds+i)] = true
+	}
+	return nil
+}
+
+func (a *allocation) members(u int32) []int32 {
+	if p := a.parts[u]; p != nil {
+		return p
+	}
+	return []int32{u}
+}
+
+// rewriteSpills loads spilled registers before their uses and stores them after their definitions. A spilled
+// predicate lives in a general register.
+func (f *fn) rewriteSpills(home map[isa.Reg]int64, predHome map[isa.Reg]isa.Reg) {
+	if f.keepSpillable == nil {
+		f.keepSpillable = map[isa.Reg]bool{}
+	}
+	for _, r := range predHome {
+		f.keepSpillable[r] = true
+	}
+	for _, b := range f.blocks {
+		var out []isa.Inst
+		for i := range b.insts {
+			in := b.insts[i]
+			var after []isa.Inst
+			local := map[isa.Reg]isa.Reg{}
+			localPred := map[isa.Reg]isa.Reg{}
+			replace := func(o *isa.Operand, def bool) {
+				switch o.Kind {
+				case isa.KindPred:
+					hr, ok := predHome[o.Reg]
+					if !ok {
+						return
+					}
+					p, have := localPred[o.Reg]
+					if !have {
+						p = f.newPred()
+						localPred[o.Reg] = p
+						if !def || in.Guard.Kind != isa.KindNone {
+							out = append(out, isa.Inst{Op: isa.OpISETP, Mod: isa.Mod{Type: isa.S32, Cmp: isa.CmpNE}, NDst: 2, NSrc: 3, Pos: in.Pos,
+								Dst: [isa.MaxDst]isa.Operand{isa.P(p), pt}, Src: [isa.MaxSrc]isa.Operand{isa.R(hr), rz, pt}})
+						}
+					}
+					if def {
+						after = append(after, isa.Inst{Op: isa.OpSEL, NDst: 1, NSrc: 3, Pos: in.Pos,
+							Dst: [isa.MaxDst]isa.Operand{isa.R(hr)}, Src: [isa.MaxSrc]isa.Operand{rz, imm(1), isa.NotP(p)}})
+					}
+					o.Reg = p
+				case isa.KindReg, isa.KindMem, isa.KindConst:
+					if o.Reg < isa.VirtualBase {
+						return
+					}
+					regs := []isa.Reg{o.Reg}
+					if o.Flags&(flagPair|flagQuad) != 0 {
+						regs = f.tuples[o.Reg]
+					}
+					if _, ok := home[o.Reg]; !ok {
+						return
+					}
+					t, have := local[o.Reg]
+					if !have {
+						fresh := make([]isa.Reg, len(regs))
+						for k := range fresh {
+							fresh[k] = f.newReg()
+						}
+						if len(fresh) > 1 {
+							f.setTuple(fresh)
+						}
+						t = fresh[0]
+						local[o.Reg] = t
+						if !def || in.Guard.Kind != isa.KindNone {
+							for k, r := range regs {
+								if s, ok := home[r]; ok {
+									out = append(out, f.spillLoad(fresh[k], s, in.Pos))
+								}
+							}
+						}
+					}
+					if def {
+						fresh := []isa.Reg{t}
+						if len(regs) > 1 {
+							fresh = f.tuples[t]
+						}
+						for k, r := range regs {
+							if s, ok := home[r]; ok {
+								after = append(after, f.spillStore(fresh[k], s, in.Pos))
+							}
+						}
+					}
+					o.Reg = t
+				}
+			}
+			replace(&in.Guard, false)
+			for k := range in.Src[:in.NSrc] {
+				replace(&in.Src[k], false)
+			}
+			clear(local)
+			for k := range in.Dst[:in.NDst] {
+				replace(&in.Dst[k], true)
+			}
+			// A branch stays last in its block; its definitions (there are none) would have no place.
+			out = append(out, in)
+			out = append(out, after...)
+		}
+		b.insts = out
+	}
+}
+
+func (f *fn) spillLoad(r isa.Reg, slot int64, pos isa.SourcePos) isa.Inst {
+	return isa.Inst{Op: isa.OpLDL, Mod: isa.Mod{Size: 4, Type: isa.U32}, NDst: 1, NSrc: 1, Pos: pos,
+		Dst: [isa.MaxDst]isa.Operand{isa.R(r)}, Src: [isa.MaxSrc]isa.Operand{isa.Mem(stackReg, slot, false)}}
+}
+
+func (f *fn) spillStore(r isa.Reg, slot int64, pos isa.SourcePos) isa.Inst {
+	return isa.Inst{Op: isa.OpSTL, Mod: isa.Mod{Size: 4, Type: isa.U32}, NSrc: 2, Pos: pos,
+		Src: [isa.MaxSrc]isa.Operand{isa.Mem(stackReg, slot, false), isa.R(r)}}
+}

@@ -1,0 +1,224 @@
+package lower
+
+import "github.com/sarchlab/smsim/isa"
+
+// Stall counts that hold whatever the latencies are.
+const (
+	branchStall = 5  // after BRA, BSYNC and their like
+	maxStall    = 15 // four bits
+)
+
+// latency is the number of cycles from the issue of instruction i until instruction j can issue and find
+// register r ready; 0 when a dependency barrier signals it.
+func (c *controller) latency(i, j int, r int16) int {
+	p, q := &c.p.Insts[i], &c.p.Insts[j]
+	if p.Ctrl.WriteBar != isa.NoBar {
+		return 0
+	}
+	cl := p.Class()
+	lat := c.t.Latency[cl]
+	if r >= ctlPred && r < ctlUReg || r >= ctlUPred && r < ctlCC {
+		switch q.Op {
+		case isa.OpBRA, isa.OpEXIT, isa.OpBRX, isa.OpRET, isa.OpCALL, isa.OpSYNC, isa.OpBSYNC:
+			if c.t.BranchPred > 0 {
+				return c.t.BranchPred
+			}
+		}
+		if q.Guard.Reg == isa.Reg(r-ctlPred) && q.Guard.Kind == isa.KindPred && c.t.PredLatency > 0 {
+			return max(lat, c.t.PredLatency)
+		}
+		return lat
+	}
+	qc := q.Class()
+	if c.t.CrossPipe > 0 && c.t.Pipe[cl] != c.t.Pipe[qc] && !c.variable(q) {
+		lat += c.t.CrossPipe
+	}
+	return lat
+}
+
+// stalls sets stall counts so that results of fixed latency are ready, results of one pipe follow at its issue
+// interval, and a barrier is set before it can be waited for.
+func (c *controller) stalls() {
+	nb := len(c.succs)
+	type write struct {
+		at   int // cycle of issue
+		inst int
+	}
+	var last [ctlRegs]write
+	for b := range nb {
+		for r := range last {
+			last[r].inst = -1
+		}
+		now := 0
+		lo, hi := c.start[b], c.start[b+1]
+		for i := lo; i < hi; i++ {
+			in := &c.p.Insts[i]
+			need := now
+			check := func(r int16, waw bool) {
+				w := last[r]
+				if w.inst < 0 {
+					return
+				}
+				l := c.latency(w.inst, i, r)
+				if waw {
+					// The later write must land after the earlier one.
+					l = max(1, l-c.t.Latency[in.Class()]+1)
+					if c.variable(in) {
+						l = min(l, 2)
+					}
+				}
+				need = max(need, w.at+l)
+			}
+			for _, r := range c.uses[i] {
+				check(r, false)
+			}
+			for _, r := range c.defs[i] {
+				check(r, true)
+			}
+			// A barrier set by the previous instruction is seen two cycles later.
+			if i > lo && in.Ctrl.WaitMask != 0 {
+				for k := i - 1; k >= lo && k >= i-2; k-- {
+					prev := &c.p.Insts[k].Ctrl
+					at := now - int(prev.Stall)
+					if k == i-2 {
+						at -= int(c.p.Insts[i-1].Ctrl.Stall)
+						at = now - int(c.p.Insts[i-1].Ctrl.Stall) - int(prev.Stall)
+					}
+					if prev.WriteBar != isa.NoBar && in.Ctrl.WaitMask>>prev.WriteBar&1 != 0 || prev.ReadBar != isa.NoBar && in.Ctrl.WaitMask>>prev.ReadBar&1 != 0 {
+						need = max(need, at+2)
+					}
+				}
+			}
+			if need > now {
+				now = c.widen(lo, i, need-now, now)
+			}
+			in.Ctrl.Stall = uint8(c.minStall(i))
+			for _, r := range c.defs[i] {
+				last[r] = write{now, i}
+			}
+			now += int(in.Ctrl.Stall)
+		}
+		// What successors read early must be ready when they start.
+		extra := 0
+		for r := range last {
+			w := last[r]
+			if w.inst < 0 || c.p.Insts[w.inst].Ctrl.WriteBar != isa.NoBar {
+				continue
+			}
+			if now-w.at > 16 {
+				continue
+			}
+			for _, s := range c.succs[b] {
+				extra = max(extra, c.firstUse(s, int16(r), w.inst, now-w.at, 0))
+			}
+		}
+		if extra > 0 && hi > lo {
+			c.widen(lo, hi, extra, now)
+		}
+		_ = nb
+	}
+	for i := range c.p.Insts {
+		in := &c.p.Insts[i]
+		in.Ctrl.Yield = in.Ctrl.Stall < 3 || in.Class().IsControl()
+		if in.Ctrl.Stall >= 12 {
+			in.Ctrl.Yield = false
+		}
+	}
+}
+
+// widen raises the stalls of the instructions before i, nearest first, by cycles in total, and returns the new time.
+func (c *controller) widen(lo, i, cycles, now int) int {
+	for k := i - 1; k >= lo && cycles > 0; k-- {
+		s := int(c.p.Insts[k].Ctrl.Stall)
+		add := min(cycles, maxStall-s)
+		c.p.Insts[k].Ctrl.Stall = uint8(s + add)
+		cycles -= add
+		now += add
+	}
+	return now
+}
+
+// minStall is the stall of instruction i before dependences are considered.
+func (c *controller) minStall(i int) int {
+	in := &c.p.Insts[i]
+	cl := in.Class()
+	if cl.IsControl() {
+		switch in.Op {
+		case isa.OpBSSY, isa.OpSSY, isa.OpPBK, isa.OpPCNT, isa.OpBAR:
+			return 1
+		}
+		return branchStall
+	}
+	if i+1 < len(c.p.Insts) {
+		next := c.p.Insts[i+1].Class()
+		if p := c.t.Pipe[cl]; p != "" && p == c.t.Pipe[next] && !c.variable(in) {
+			return min(maxStall, max(1, c.t.Interval[cl]))
+		}
+	}
+	if in.Ctrl.WriteBar != isa.NoBar && i+1 < len(c.p.Insts) && c.p.Insts[i+1].Ctrl.WaitMask>>in.Ctrl.WriteBar&1 != 0 {
+		return 2
+	}
+	return 1
+}
+
+// firstUse is how many more cycles must pass before block s starts, so that register r, written by instruction
+// w elapsed cycles before, is ready at its first access there.
+func (c *controller) firstUse(s int, r int16, w, elapsed, depth int) int {
+	at := elapsed
+	for i := c.start[s]; i < c.start[s+1]; i++ {
+		for _, u := range c.uses[i] {
+			if u == r {
+				return c.latency(w, i, r) - at
+			}
+		}
+		for _, d := range c.defs[i] {
+			if d == r {
+				return c.latency(w, i, r) - c.t.Latency[c.p.Insts[i].Class()] + 1 - at
+			}
+		}
+		at++
+		if at-elapsed > 16 {
+			return 0
+		}
+	}
+	if depth >= 2 {
+		return 0
+	}
+	extra := 0
+	for _, n := range c.succs[s] {
+		extra = max(extra, c.firstUse(n, r, w, at, depth+1))
+	}
+	return extra
+}
+
+// reuse marks operands that the next instruction reads again in the same place, on targets with a reuse cache.
+func (c *controller) reuse() {
+	if c.t.SM < 50 {
+		return
+	}
+	for i := 0; i+1 < len(c.p.Insts); i++ {
+		in, next := &c.p.Insts[i], &c.p.Insts[i+1]
+		if c.block[i] != c.block[i+1] || !cachesOperands(in, c) || !cachesOperands(next, c) {
+			continue
+		}
+		for k := 0; k < int(min(in.NSrc, 3)) && k < int(next.NSrc); k++ {
+			a, b := &in.Src[k], &next.Src[k]
+			if a.Kind != isa.KindReg || b.Kind != isa.KindReg || a.Reg != b.Reg || a.Reg == isa.RZ {
+				continue
+			}
+			written := false
+			for _, d := range c.defs[i] {
+				written = written || int(d) == int(a.Reg)
+			}
+			if !written {
+				a.Flags |= isa.Reuse
+			}
+		}
+	}
+}
+
+// cachesOperands says that the instruction's register sources go through the reuse cache.
+func cachesOperands(in *isa.Inst, c *controller) bool {
+	cl := in.Class()
+	return !c.variable(in) && !cl.IsControl() && cl != isa.ClassUALU && cl != isa.ClassULDC && cl != isa.ClassNOP
+}
