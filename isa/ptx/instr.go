@@ -236,6 +236,10 @@ func (p *parser) offset() (int64, bool) {
 		minus := p.is('-')
 		p.advance()
 		at := p.tok.pos
+		if p.tok.kind == tokIdent && p.text(p.tok) != "WARP_SZ" {
+			p.errorAt(at, "compute the sum of two registers with add first", "offset %s is not a constant", p.text(p.tok))
+			return 0, false
+		}
 		c, ok := p.expr(precedence('*'), 0)
 		if !ok {
 			return 0, false

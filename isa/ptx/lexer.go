@@ -52,7 +52,7 @@ func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
 // isWord says whether the byte continues a name.
 func isWord(c byte) bool { return isLetter(c) || isDigit(c) || c == '_' || c == '$' }
 
-func isNameStart(c byte) bool { return isLetter(c) || c == '_' || c == '$' || c == '%' }
+func isNameStart(c byte) bool { return isLetter(c) || c == '_' || c == '$' }
 
 func (l *lexer) pos(off int) Pos { return Pos{l.line, off - l.lineStart + 1} }
 
@@ -127,7 +127,7 @@ func (l *lexer) next(rep report) token {
 	}
 	c := src[l.off]
 	switch {
-	case isNameStart(c):
+	case isNameStart(c) || c == '%' && l.off+1 < len(src) && isWord(src[l.off+1]):
 		t.kind = tokIdent
 		l.off++
 		l.word()

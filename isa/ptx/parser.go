@@ -21,7 +21,9 @@ type parser struct {
 	scopes []map[string]*Var // array variables in sight, for constant subscripts
 	loc    *Loc              // the .loc in force
 	sized  bool              // .address_size was given
-	rep    report            // errorAt, bound once
+
+	stopped bool   // the text is too broken to go on
+	rep     report // errorAt, bound once
 }
 
 // Parse reads a PTX module. The file name is used in messages only. A non-nil error is of type Errors; the module is
@@ -86,13 +88,20 @@ func (p *parser) want(op uint16, where string) bool {
 
 // errorAt records an error; one a line is enough, what follows is mostly its echo.
 func (p *parser) errorAt(pos Pos, hint, format string, args ...any) {
-	if len(p.errs) >= maxErrors || slices.ContainsFunc(p.errs, func(e *Error) bool { return e.Pos.Line == pos.Line }) {
+	if p.stopped || slices.ContainsFunc(p.errs, func(e *Error) bool { return e.Pos.Line == pos.Line }) {
 		return
 	}
 	p.errs = append(p.errs, p.m.Errorf(pos, hint, format, args...))
 	if len(p.errs) == maxErrors {
-		p.lex.off = len(p.lex.src) // enough: the rest of the text is not read
+		p.stop()
 	}
+}
+
+// stop gives up: the rest of the text is not read and reports nothing.
+func (p *parser) stop() {
+	p.stopped = true
+	p.lex.off = len(p.lex.src)
+	p.tok = token{kind: tokEOF, off: p.lex.off, end: p.lex.off, pos: p.tok.pos}
 }
 
 // describe names a token in a message.
@@ -125,6 +134,7 @@ func (p *parser) endOfPrev() Pos {
 
 func (p *parser) tooDeep() {
 	p.errorAt(p.tok.pos, "", "nested more than %d levels deep", maxDepth)
+	p.stop()
 }
 
 // skipStatement passes the rest of a broken statement that began at the offset: to its semicolon, or to a line that
