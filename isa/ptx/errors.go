@@ -54,11 +54,26 @@ func (es Errors) Unwrap() []error {
 
 // Errorf makes an error at a place of the module's text. Later stages (lowering) use it for their own complaints.
 func (m *Module) Errorf(pos Pos, hint, format string, args ...any) *Error {
-	e := &Error{File: m.File, Pos: pos, Msg: fmt.Sprintf(format, args...), Hint: hint}
+	e := &Error{File: m.File, Pos: pos, Msg: printable(fmt.Sprintf(format, args...)), Hint: printable(hint)}
 	if pos.Line >= 1 && pos.Line <= len(m.Lines) {
 		e.Line = m.Lines[pos.Line-1]
 	}
 	return e
+}
+
+// printable makes text from a file safe to show: no control characters, no endless names.
+func printable(s string) string {
+	const most = 300
+	s = strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f || r == utf8.RuneError {
+			return '?'
+		}
+		return r
+	}, s)
+	if len(s) > most {
+		s = strings.ToValidUTF8(s[:most], "") + "..."
+	}
+	return s
 }
 
 // excerptWidth is how much of a long line (generated data tables) an error shows.

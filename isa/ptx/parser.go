@@ -110,7 +110,7 @@ func (p *parser) describe(t token) string {
 	case tokEOF:
 		return "the end of the file"
 	case tokString:
-		return "string " + p.text(t)
+		return "the string " + quote(strings.Trim(p.text(t), `"`))
 	}
 	return quote(p.text(t))
 }
