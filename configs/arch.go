@@ -61,14 +61,17 @@ type SM struct {
 // Occupancy holds the limits and allocation granularities of the occupancy calculation.
 type Occupancy struct {
 	Origin          `yaml:",inline"`
-	MaxWarps        int    `yaml:"max_warps"`
-	MaxBlocks       int    `yaml:"max_blocks"`
-	MaxThreads      int    `yaml:"max_threads"`
-	MaxThreadsBlock int    `yaml:"max_threads_per_block"`
-	Registers       int    `yaml:"registers"` // 32-bit registers in the register file
-	MaxRegsBlock    int    `yaml:"max_registers_per_block"`
-	MaxRegsThread   int    `yaml:"max_registers_per_thread"`
-	RegUnit         int    `yaml:"register_unit"`    // allocation granularity, registers
+	MaxWarps        int `yaml:"max_warps"`
+	MaxBlocks       int `yaml:"max_blocks"`
+	MaxThreads      int `yaml:"max_threads"`
+	MaxThreadsBlock int `yaml:"max_threads_per_block"`
+	Registers       int `yaml:"registers"` // 32-bit registers in the register file
+	MaxRegsBlock    int `yaml:"max_registers_per_block"`
+	MaxRegsThread   int `yaml:"max_registers_per_thread"`
+	RegUnit         int `yaml:"register_unit"` // allocation granularity, registers
+	// RegUnitCoarse replaces register_unit for the registers a thread listed in register_counts_coarse (2.x).
+	RegUnitCoarse   int    `yaml:"register_unit_coarse,omitempty"`
+	RegCountsCoarse []int  `yaml:"register_counts_coarse,omitempty"`
 	RegScope        string `yaml:"register_scope"`   // warp or block: what the unit applies to
 	WarpGranularity int    `yaml:"warp_granularity"` // warps are allocated in multiples of this
 	// LaunchGranularity rounds a block's warps up for the check against max_registers_per_block only.

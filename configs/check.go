@@ -195,6 +195,8 @@ func checkOccupancy(a *Arch) *fault {
 		return &fault{"occupancy.shared_bytes_per_block", fmt.Sprintf("occupancy.shared_bytes_per_block: %d is more than the SM's %d bytes", o.SharedBlock, o.SharedBytes)}
 	case o.SharedBlockOptin+o.SharedReserved > o.SharedBytes:
 		return &fault{"occupancy.shared_bytes_per_block_optin", fmt.Sprintf("occupancy.shared_bytes_per_block_optin: %d and %d reserved are more than the SM's %d bytes", o.SharedBlockOptin, o.SharedReserved, o.SharedBytes)}
+	case len(o.RegCountsCoarse) > 0 && o.RegUnitCoarse < 1:
+		return &fault{"occupancy.register_unit_coarse", "occupancy.register_unit_coarse: give the unit of the listed register counts"}
 	case !slices.IsSorted(o.SharedCarveouts):
 		return &fault{"occupancy.shared_carveouts", "occupancy.shared_carveouts: must ascend"}
 	case len(o.SharedCarveouts) > 0 && o.SharedCarveouts[len(o.SharedCarveouts)-1] > o.SharedBytes:

@@ -3,6 +3,7 @@ package configs
 import (
 	"fmt"
 	"math"
+	"slices"
 )
 
 // Unlimited is the block limit of a resource that a kernel does not use.
@@ -82,7 +83,11 @@ func (o *Occupancy) limitByRegisters(warps, regs, subPartitions int) (blocks, pe
 		}
 		return o.Registers / perBlock, perBlock
 	}
-	perWarp := roundUp(32*regs, o.RegUnit)
+	unit := o.RegUnit
+	if slices.Contains(o.RegCountsCoarse, regs) {
+		unit = o.RegUnitCoarse
+	}
+	perWarp := roundUp(32*regs, unit)
 	perBlock = perWarp * warps
 	if regs > o.MaxRegsThread || perWarp*roundUp(warps, o.LaunchGranularity) > o.MaxRegsBlock {
 		return 0, perBlock

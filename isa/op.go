@@ -207,7 +207,7 @@ type opRow struct {
 // opTable has one row per opcode: name, class, targets that have it.
 // Source: opcode lists and lowerings per generation (docs/model.md, "Opcodes").
 var opTable = [NumOps]opRow{
-	OpIADD:      {"IADD", ClassIADD, []span{{10, 62}, {120, 120}}},
+	OpIADD:      {"IADD", ClassIADD, []span{{10, 62}, {120, 121}}},
 	OpIADD32I:   {"IADD32I", ClassIADD, []span{{10, 62}}},
 	OpISUB:      {"ISUB", ClassIADD, []span{{30, 37}}},
 	OpIADD3:     {"IADD3", ClassIADD3, []span{{50, 999}}},
