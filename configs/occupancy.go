@@ -28,7 +28,10 @@ type OccupancyResult struct {
 
 	RegistersPerBlock int // registers allocated to a block, rounding included
 	SharedPerBlock    int // shared memory allocated to a block in bytes, reserved part and rounding included
-	CarveoutBytes     int // smallest selectable shared memory size that holds the resident blocks
+	// TooManyRegisters says that no kernel with so many registers a thread can exist on the target. The blocks
+	// are counted all the same, as NVIDIA's calculator does.
+	TooManyRegisters bool
+	CarveoutBytes    int // smallest selectable shared memory size that holds the resident blocks
 }
 
 // ResidentBlocks computes the resident blocks of a kernel with block threads a block, regs registers a thread
@@ -52,6 +55,7 @@ func (a *Arch) ResidentBlocks(block, regs, shared int) OccupancyResult {
 	r.LimitByWarps = min(o.MaxWarps, o.MaxThreads/32) / warps
 	r.LimitByBlocks = o.MaxBlocks
 	r.LimitByRegisters, r.RegistersPerBlock = o.limitByRegisters(warps, regs, a.SM.SubPartitions)
+	r.TooManyRegisters = regs > o.MaxRegsThread
 	r.LimitByShared, r.SharedPerBlock = o.limitByShared(shared)
 
 	r.Blocks = min(r.LimitByWarps, r.LimitByBlocks, r.LimitByRegisters, r.LimitByShared)
@@ -78,9 +82,6 @@ func (o *Occupancy) limitByRegisters(warps, regs, subPartitions int) (blocks, pe
 		return Unlimited, 0
 	case o.RegScope == "block":
 		perBlock = roundUp(roundUp(warps, o.WarpGranularity)*32*regs, o.RegUnit)
-		if regs > o.MaxRegsThread {
-			return 0, perBlock
-		}
 		return o.Registers / perBlock, perBlock
 	}
 	unit := o.RegUnit
@@ -89,7 +90,7 @@ func (o *Occupancy) limitByRegisters(warps, regs, subPartitions int) (blocks, pe
 	}
 	perWarp := roundUp(32*regs, unit)
 	perBlock = perWarp * warps
-	if regs > o.MaxRegsThread || perWarp*roundUp(warps, o.LaunchGranularity) > o.MaxRegsBlock {
+	if perWarp*roundUp(warps, o.LaunchGranularity) > o.MaxRegsBlock {
 		return 0, perBlock
 	}
 	fit := o.Registers / subPartitions / perWarp * subPartitions

@@ -293,7 +293,7 @@ var opTable = [NumOps]opRow{
 	OpDMUL:      {"DMUL", ClassDFMA, []span{{13, 999}}},
 	OpDFMA:      {"DFMA", ClassDFMA, []span{{13, 999}}},
 	OpDSETP:     {"DSETP", ClassDFMA, []span{{13, 999}}},
-	OpDMNMX:     {"DMNMX", ClassDFMA, []span{{10, 62}}},
+	OpDMNMX:     {"DMNMX", ClassDFMA, []span{{13, 62}}},
 	OpI2F:       {"I2F", ClassI2F, []span{{10, 999}}},
 	OpF2I:       {"F2I", ClassF2I, []span{{10, 999}}},
 	OpF2F:       {"F2F", ClassF2F, []span{{10, 999}}},
