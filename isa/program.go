@@ -18,6 +18,7 @@ type Program struct {
 	UsesCC bool   // condition code is live somewhere (before Volta)
 
 	SharedBytes int    // static shared memory a block
+	SharedBase  uint32 // offset of the first static shared byte: 0, or 0x400 where the listing's addresses include the system's part
 	LocalBytes  int    // local memory (stack) a thread
 	ParamBase   uint32 // offset of the first parameter in constant bank 0
 	Params      []Param

@@ -1,0 +1,310 @@
+package isa
+
+import "math/bits"
+
+// Divergence from Volta on. A warp is a set of groups of lanes; one runs, the others are ready or wait. Groups join
+// only at a barrier they share (BSYNC, WARPSYNC, a block barrier), never by meeting at the same address.
+
+// waitKind says what a group waits for.
+type waitKind uint8
+
+const (
+	waitNone     waitKind = iota // ready
+	waitBSync                    // convergence barrier
+	waitWarpSync                 // lanes of a mask
+	waitBlock                    // named block barrier
+)
+
+// group is the state of lanes that are not running. pc is where they continue.
+type group struct {
+	pc   int32
+	mask uint32
+	wait waitKind
+	bar  uint8  // convergence barrier register or named barrier
+	need uint32 // lanes that must arrive (convergence and warp barriers)
+	at   int32  // instruction at which it waits
+}
+
+// switchAfter is the number of taken backward branches after which another ready group of the warp gets its turn,
+// so that lanes spinning on a lock let its holder go on (independent thread scheduling).
+const switchAfter = 16
+
+// next lets another ready group run; the running one has been stored or has ended.
+// Without a ready group the warp halts: it has exited, waits at a block barrier, or is in a deadlock.
+func (w *Warp) next() {
+	w.spins = 0
+	for i := len(w.groups) - 1; i >= 0; i-- {
+		if w.groups[i].wait == waitNone {
+			w.pc, w.mask = w.groups[i].pc, w.groups[i].mask
+			w.groups = append(w.groups[:i], w.groups[i+1:]...)
+			w.halted = false
+			return
+		}
+	}
+	w.mask, w.halted = 0, true
+	if w.live == 0 {
+		w.exited()
+		return
+	}
+	for i := range w.groups {
+		if w.groups[i].wait == waitBlock {
+			return // a block barrier may still let it go on
+		}
+	}
+	w.err = w.warpDeadlock()
+}
+
+// rotate stores the running group behind the others and runs the ready group that has waited longest.
+func (w *Warp) rotate() {
+	w.spins = 0
+	for i := range w.groups {
+		if w.groups[i].wait == waitNone {
+			g := w.groups[i]
+			copy(w.groups[i:], w.groups[i+1:])
+			w.groups[len(w.groups)-1] = group{pc: w.pc, mask: w.mask}
+			w.pc, w.mask = g.pc, g.mask
+			return
+		}
+	}
+}
+
+// split makes the lanes of m of the running group a group of their own that continues at pc; the others go on running.
+func (w *Warp) split(m uint32, pc int32) {
+	w.groups = append(w.groups, group{pc: pc, mask: m})
+	w.mask &^= m
+}
+
+// suspend makes lanes m of the running group wait; w.pc is already the next instruction of the others.
+func (w *Warp) suspend(m uint32, g group) {
+	g.mask = m
+	w.groups = append(w.groups, g)
+	w.mask &^= m
+}
+
+// branch continues lanes m at target and the others at the following instruction.
+func (w *Warp) branch(m uint32, target int32) {
+	e := w.e
+	from := w.pc
+	switch {
+	case m == 0:
+		w.pc++
+		return
+	case m == w.mask:
+		w.pc = target
+	case w.k.volta:
+		w.pc++
+		w.split(m, target)
+		e.Diverged = true
+	default:
+		w.stack = append(w.stack, token{kind: tokenDiv, pc: target, mask: m})
+		w.mask &^= m
+		w.pc++
+		e.Diverged = true
+	}
+	e.Taken = true
+	if target <= from && len(w.groups) > 0 {
+		if w.spins++; w.spins >= switchAfter {
+			w.rotate()
+		}
+	}
+}
+
+// branchEach continues every lane of m at its own target (by instruction index) and the others at the following instruction.
+func (w *Warp) branchEach(m uint32, target *[warpLanes]int32) {
+	e := w.e
+	rest := w.mask &^ m
+	fall := w.pc + 1
+	first := true
+	if rest != 0 {
+		w.mask, w.pc, first = rest, fall, false
+	}
+	for m != 0 {
+		t := target[bits.TrailingZeros32(m)&31]
+		var same uint32
+		for r := m; r != 0; r &= r - 1 {
+			if l := bits.TrailingZeros32(r) & 31; target[l] == t {
+				same |= 1 << uint(l)
+			}
+		}
+		m &^= same
+		e.Taken = true
+		if first {
+			w.mask, w.pc, first = same, t, false
+			continue
+		}
+		e.Diverged = true
+		if w.k.volta {
+			w.groups = append(w.groups, group{pc: t, mask: same})
+		} else {
+			w.stack = append(w.stack, token{kind: tokenDiv, pc: t, mask: same})
+		}
+	}
+}
+
+// exitLanes ends lanes m of the running group.
+func (w *Warp) exitLanes(m uint32) {
+	w.live &^= m
+	w.mask &^= m
+	w.pc++
+	if !w.k.volta {
+		w.dropTokens(m, -1)
+		if w.mask == 0 {
+			w.unwind()
+		}
+	} else {
+		w.settle()
+	}
+	if m != 0 {
+		w.Block.lanesEnded(w)
+	}
+	if w.mask == 0 && !w.halted {
+		w.next()
+	}
+}
+
+// exited tells the block that the warp's last lane has ended.
+func (w *Warp) exited() { w.Block.running-- }
+
+// settle releases the groups whose convergence or warp barrier is complete, after lanes arrived, ended or left a barrier.
+func (w *Warp) settle() {
+	for again := true; again; {
+		again = false
+		for i := range w.groups {
+			g := &w.groups[i]
+			if g.wait != waitBSync && g.wait != waitWarpSync {
+				continue
+			}
+			need := g.need & w.live
+			if g.wait == waitBSync {
+				need = w.barMask[g.bar][bits.TrailingZeros32(g.mask)&31] & w.live
+			}
+			var have uint32
+			for j := range w.groups {
+				if o := &w.groups[j]; o.wait == g.wait && (o.bar == g.bar || g.wait == waitWarpSync) {
+					have |= o.mask
+				}
+			}
+			if need&^have == 0 {
+				w.release(g.wait, g.bar, need|g.mask)
+				again = true
+				break
+			}
+		}
+	}
+}
+
+// release makes the groups that wait in the given way and belong to lanes ready, joining those that continue at one address.
+func (w *Warp) release(kind waitKind, bar uint8, lanes uint32) {
+	kept := w.groups[:0]
+	firstReady := -1
+	for _, g := range w.groups {
+		if g.wait != kind || g.mask&lanes == 0 || (g.bar != bar && kind != waitWarpSync) {
+			kept = append(kept, g)
+			continue
+		}
+		if firstReady >= 0 && kept[firstReady].pc == g.pc {
+			kept[firstReady].mask |= g.mask
+			continue
+		}
+		firstReady = len(kept)
+		kept = append(kept, group{pc: g.pc, mask: g.mask})
+	}
+	w.groups = kept
+}
+
+// execBSSY sets a convergence barrier: the running lanes take part.
+func execBSSY(w *Warp, u *uop, m uint32) {
+	if m == allLanes {
+		b := &w.barMask[u.b]
+		for i := range b {
+			b[i] = allLanes
+		}
+	} else {
+		for r := m; r != 0; r &= r - 1 {
+			w.barMask[u.b][bits.TrailingZeros32(r)&31] = m
+		}
+	}
+}
+
+// execBSYNC waits until every participant that still lives and has not left the barrier is here.
+func execBSYNC(w *Warp, u *uop, m uint32) {
+	at := w.pc
+	w.pc++
+	if m == 0 {
+		return
+	}
+	need := w.barMask[u.b][bits.TrailingZeros32(m)&31] & w.live
+	if need&^m == 0 {
+		return
+	}
+	w.suspend(m, group{pc: w.pc, wait: waitBSync, bar: u.b, at: at})
+	w.settle()
+	if w.mask == 0 {
+		w.next()
+	}
+}
+
+// execBREAK takes the executing lanes out of the convergence barrier of everyone who takes part in it.
+func execBREAK(w *Warp, u *uop, m uint32) {
+	w.pc++
+	m &= w.pred(u.ps[0])
+	if m == 0 {
+		return
+	}
+	b := &w.barMask[u.b]
+	parts := b[bits.TrailingZeros32(m)&31]
+	for r := parts; r != 0; r &= r - 1 {
+		b[bits.TrailingZeros32(r)&31] &^= m
+	}
+	w.settle()
+}
+
+// execBMOVtoR copies the convergence barrier to a register, and clears it with .CLEAR.
+func execBMOVtoR(w *Warp, u *uop, m uint32) {
+	d := w.out(u, 0, m)
+	*d = w.barMask[u.b]
+	w.commit(u, 1, m)
+	if u.in.Mod.Has(ModClear) {
+		for r := m; r != 0; r &= r - 1 {
+			w.barMask[u.b][bits.TrailingZeros32(r)&31] = 0
+		}
+	}
+}
+
+// execBMOVtoB copies a register to the convergence barrier.
+func execBMOVtoB(w *Warp, u *uop, m uint32) {
+	a := w.val(&u.s[0])
+	for r := m; r != 0; r &= r - 1 {
+		l := bits.TrailingZeros32(r) & 31
+		w.barMask[u.b][l] = a[l]
+	}
+}
+
+// execWARPSYNC waits until all living lanes of the mask are at a WARPSYNC.
+func execWARPSYNC(w *Warp, u *uop, m uint32) {
+	at := w.pc
+	w.pc++
+	if m == 0 {
+		return
+	}
+	need := w.live
+	if !u.in.Mod.Has(ModAllLanes) {
+		need &= w.val(&u.s[0])[bits.TrailingZeros32(m)&31]
+	}
+	if need&^m == 0 {
+		return
+	}
+	w.suspend(m, group{pc: w.pc, wait: waitWarpSync, need: need, at: at})
+	w.settle()
+	if w.mask == 0 {
+		w.next()
+	}
+}
+
+// execYIELD lets another ready group of the warp run.
+func execYIELD(w *Warp, u *uop, m uint32) {
+	w.pc++
+	if m != 0 && len(w.groups) > 0 {
+		w.rotate()
+	}
+}

@@ -1,0 +1,460 @@
+package isa
+
+import (
+	"encoding/binary"
+	"math/bits"
+)
+
+// memop is what the decoder found out about a memory instruction.
+type memop struct {
+	space  Space // as the opcode names it; SpaceGeneric is resolved per lane
+	size   uint64
+	words  int  // registers of data a lane
+	ext    Type // U8, S8, U16, S16: extension of narrow loads
+	base   sref
+	baseHi sref
+	wide   bool // 64-bit base
+	scale  uint8
+	ureg   sref
+	uregHi sref
+	hasU   bool
+	offset uint64
+	data   [4]sref // store data
+	atom   *atomop
+}
+
+// address decodes a KindMem operand.
+func (d *decoder) address(o *Operand, mo *memop) {
+	if o.Kind != KindMem {
+		d.failf("operand %s is not a memory address", o.format(d.sm))
+		return
+	}
+	reg := Operand{Kind: KindReg, Reg: o.Reg}
+	mo.base = d.operand(&reg, 0, 0)
+	if mo.wide = o.Flags&Wide64 != 0; mo.wide {
+		mo.baseHi = d.operand(&reg, 1, 0)
+	}
+	switch {
+	case o.Flags&ScaleX4 != 0:
+		mo.scale = 2
+	case o.Flags&ScaleX8 != 0:
+		mo.scale = 3
+	case o.Flags&ScaleX16 != 0:
+		mo.scale = 4
+	}
+	if o.Flags&HasUReg != 0 {
+		ur := Operand{Kind: KindUReg, Reg: o.UReg}
+		mo.hasU = true
+		mo.ureg = d.operand(&ur, 0, 0)
+		mo.uregHi = sref{ptr: d.k.zero}
+		if o.Flags&UWide64 != 0 {
+			mo.uregHi = d.operand(&ur, 1, 0)
+			mo.wide = true
+			if mo.baseHi == (sref{}) {
+				mo.baseHi = sref{ptr: d.k.zero}
+			}
+		}
+	}
+	mo.offset = uint64(o.Imm)
+}
+
+// addresses computes the address of every lane; lanes outside of m get one too.
+func (w *Warp) addresses(mo *memop, out *[warpLanes]uint64) {
+	a := w.val(&mo.base)
+	switch {
+	case mo.wide:
+		h := w.val(&mo.baseHi)
+		for i := range out {
+			out[i] = (uint64(h[i])<<32 | uint64(a[i])) + mo.offset
+		}
+		if mo.hasU {
+			l, h := w.val(&mo.ureg), w.val(&mo.uregHi)
+			for i := range out {
+				out[i] += uint64(h[i])<<32 | uint64(l[i])
+			}
+		}
+	default:
+		off := uint32(mo.offset)
+		if mo.hasU {
+			off += w.val(&mo.ureg)[0]
+		}
+		for i := range out {
+			out[i] = uint64(a[i]<<mo.scale + off)
+		}
+	}
+}
+
+// memSize is the access size of an instruction in bytes; 4 if it gives none.
+func memSize(m *Mod) uint64 {
+	if m.Size != 0 {
+		return uint64(m.Size)
+	}
+	switch m.Type {
+	case U8, S8:
+		return 1
+	case U16, S16, F16, BF16:
+		return 2
+	case U64, S64, F64, B64:
+		return 8
+	case U128:
+		return 16
+	}
+	return 4
+}
+
+// spaceOf is the space an opcode accesses.
+func spaceOf(op Op) Space {
+	switch op {
+	case OpLDG, OpSTG, OpATOMG, OpLDU, OpLDGSTS:
+		return SpaceGlobal
+	case OpLDS, OpSTS, OpATOMS:
+		return SpaceShared
+	case OpLDL, OpSTL:
+		return SpaceLocal
+	}
+	return SpaceGeneric
+}
+
+// newMemop decodes the parts that all memory instructions have.
+func (d *decoder) newMemop(addr int) *memop {
+	mo := &memop{space: spaceOf(d.in.Op), size: memSize(&d.in.Mod), ext: d.in.Mod.Type}
+	switch mo.size {
+	case 1, 2, 4, 8, 16:
+	default:
+		d.failf("%s of %d bytes: 1, 2, 4, 8 or 16 are possible", d.in.Op, mo.size)
+	}
+	mo.words = int(max(mo.size/4, 1))
+	d.address(d.vals[addr], mo)
+	d.u.mem = mo
+	return mo
+}
+
+func decLoad(d *decoder) {
+	mo := d.newMemop(0)
+	if d.err != nil {
+		return
+	}
+	if len(d.vds) == 0 {
+		d.failf("%s needs a destination", d.in.Op)
+		return
+	}
+	for j := range mo.words {
+		d.u.d[j] = d.k.dest(d.vds[0], Reg(j))
+	}
+	d.u.exec = execLoad
+}
+
+// execLoad is every load but LDC.
+func execLoad(w *Warp, u *uop, m uint32) {
+	mo := u.mem
+	w.addresses(mo, &w.addr)
+	w.e.Load, w.e.Size = true, uint8(mo.size)
+	space, ok := w.resolve(mo, &w.addr, m)
+	if !ok {
+		return
+	}
+	if space == SpaceGlobal && mo.size == 4 && w.loadWords(u, m) {
+		return
+	}
+	var v [4]uint32
+	for r := m; r != 0; r &= r - 1 {
+		l := lowest(r)
+		mem := w.bytes(space, l, w.addr[l], mo.size)
+		if mem == nil {
+			return
+		}
+		switch mo.size {
+		case 1:
+			v[0] = uint32(mem[0])
+			if mo.ext == S8 {
+				v[0] = uint32(int32(int8(v[0])))
+			}
+		case 2:
+			v[0] = uint32(binary.LittleEndian.Uint16(mem))
+			if mo.ext == S16 {
+				v[0] = uint32(int32(int16(v[0])))
+			}
+		default:
+			for j := range mo.words {
+				v[j&3] = binary.LittleEndian.Uint32(mem[4*j:])
+			}
+		}
+		for j := range mo.words {
+			w.regs[u.d[j&3]][l] = v[j&3]
+		}
+	}
+}
+
+// loadWords is the frequent case of 32-bit global loads from one allocation; false when it is not that.
+func (w *Warp) loadWords(u *uop, m uint32) bool {
+	l := lowest(m)
+	b := w.buffer(w.addr[l], 4)
+	if b == nil || len(b.Data) < 4 {
+		return false
+	}
+	data, last := b.Data, uint64(len(b.Data)-4)
+	d := &w.regs[u.d[0]]
+	for r := m; r != 0; r &= r - 1 {
+		l := lowest(r)
+		off := w.addr[l] - b.Addr
+		if off > last || off&3 != 0 {
+			return false
+		}
+		d[l] = binary.LittleEndian.Uint32(data[off:])
+	}
+	return true
+}
+
+// buffer is the allocation that holds an address, nil if none does.
+func (w *Warp) buffer(addr, size uint64) *Buffer {
+	if w.buf != nil && w.buf.holds(addr, size) {
+		return w.buf
+	}
+	b := w.k.Launch.Mem.find(addr, size)
+	if b != nil {
+		w.buf = b
+	}
+	return b
+}
+
+// resolve turns generic addresses into those of their space and reports the access in the effect. The lanes of a generic access
+// may be in different spaces; then the effect names the space of the lowest lane, and bytes resolves each lane.
+func (w *Warp) resolve(mo *memop, addr *[warpLanes]uint64, m uint32) (Space, bool) {
+	e := w.e
+	e.Addr = addr
+	e.Space = mo.space
+	if mo.space != SpaceGeneric {
+		return mo.space, true
+	}
+	first := lowest(m)
+	s := genericSpace(addr[first], mo.wide)
+	mixed := false
+	for r := m; r != 0; r &= r - 1 {
+		if genericSpace(addr[lowest(r)], mo.wide) != s {
+			mixed = true
+		}
+	}
+	e.Space = s
+	if mixed {
+		return SpaceGeneric, true
+	}
+	if s != SpaceGlobal {
+		for r := m; r != 0; r &= r - 1 {
+			l := lowest(r)
+			addr[l] = windowOffset(addr[l], s, mo.wide)
+		}
+	}
+	return s, true
+}
+
+// genericSpace is the space a generic address lies in.
+func genericSpace(addr uint64, wide bool) Space {
+	if wide {
+		switch addr >> 32 {
+		case sharedWindowHi:
+			return SpaceShared
+		case localWindowHi:
+			return SpaceLocal
+		}
+		return SpaceGlobal
+	}
+	switch {
+	case addr >= sharedWindow32:
+		return SpaceShared
+	case addr >= localWindow32:
+		return SpaceLocal
+	}
+	return SpaceGlobal
+}
+
+// windowOffset is the offset of a generic address in its window.
+func windowOffset(addr uint64, s Space, wide bool) uint64 {
+	switch {
+	case wide:
+		return addr & 0xffffffff
+	case s == SpaceShared:
+		return addr - sharedWindow32
+	}
+	return addr - localWindow32
+}
+
+// bytes is the memory of one lane's access, nil after an error.
+func (w *Warp) bytes(space Space, lane int, addr, size uint64) []byte {
+	if space == SpaceGeneric {
+		wide := w.k.ops[w.e.Index].mem.wide
+		space = genericSpace(addr, wide)
+		if space != SpaceGlobal {
+			addr = windowOffset(addr, space, wide)
+		}
+	}
+	if addr&(size-1) != 0 {
+		w.err = w.misaligned(space, lane, addr, size)
+		return nil
+	}
+	switch space {
+	case SpaceGlobal:
+		if b := w.buffer(addr, size); b != nil {
+			return b.Data[addr-b.Addr:]
+		}
+	case SpaceShared:
+		if s := w.Block.Shared; addr >= uint64(w.k.Program.SharedBase) && addr+size <= uint64(len(s)) {
+			return s[addr:]
+		}
+	case SpaceLocal:
+		if n := uint64(w.k.localLen); addr+size <= n {
+			return w.local[uint64(lane)*n+addr : uint64(lane+1)*n]
+		}
+	}
+	w.err = w.outOfBounds(space, lane, addr, size)
+	return nil
+}
+
+func decStore(d *decoder) {
+	mo := d.newMemop(0)
+	if d.err != nil {
+		return
+	}
+	for j := range mo.words {
+		mo.data[j&3] = d.raw(1, j, 0)
+	}
+	d.u.exec = execStore
+}
+
+func execStore(w *Warp, u *uop, m uint32) {
+	mo := u.mem
+	w.addresses(mo, &w.addr)
+	w.e.Store, w.e.Size = true, uint8(mo.size)
+	space, ok := w.resolve(mo, &w.addr, m)
+	if !ok {
+		return
+	}
+	var data [4]*lanes
+	for j := range mo.words {
+		data[j&3] = w.val(&mo.data[j&3])
+	}
+	for r := m; r != 0; r &= r - 1 {
+		l := lowest(r)
+		mem := w.bytes(space, l, w.addr[l], mo.size)
+		if mem == nil {
+			return
+		}
+		switch mo.size {
+		case 1:
+			mem[0] = byte(data[0][l])
+		case 2:
+			binary.LittleEndian.PutUint16(mem, uint16(data[0][l]))
+		default:
+			for j := range mo.words {
+				binary.LittleEndian.PutUint32(mem[4*j:], data[j&3][l])
+			}
+		}
+	}
+}
+
+// decLDGSTS copies from global memory to shared memory; a false predicate source writes zeros.
+func decLDGSTS(d *decoder) {
+	u := d.u
+	mo := d.newMemop(0) // shared
+	to := *mo
+	to.space = SpaceShared
+	from := *mo
+	d.address(d.vals[1], &from)
+	from.space = SpaceGlobal
+	u.mem = &from
+	u.copyTo = &to
+	u.exec = execLDGSTS
+}
+
+func execLDGSTS(w *Warp, u *uop, m uint32) {
+	from, to := u.mem, u.copyTo
+	w.addresses(from, &w.addr)
+	w.addresses(to, &w.addr2)
+	e := w.e
+	e.Load, e.Size, e.Space, e.Addr = true, uint8(from.size), SpaceGlobal, &w.addr
+	fill := w.pred(u.ps[0])
+	for r := m; r != 0; r &= r - 1 {
+		l := lowest(r)
+		dst := w.bytes(SpaceShared, l, w.addr2[l], to.size)
+		if dst == nil {
+			return
+		}
+		if fill>>uint(l)&1 == 0 {
+			clear(dst[:to.size])
+			continue
+		}
+		src := w.bytes(SpaceGlobal, l, w.addr[l], from.size)
+		if src == nil {
+			return
+		}
+		copy(dst[:to.size], src[:from.size])
+	}
+}
+
+// decLDC is LDC, ULDC and LDCU: a constant bank word, possibly indexed.
+func decLDC(d *decoder) {
+	u, o := d.u, d.vals[0]
+	if o.Kind != KindConst {
+		d.failf("operand %s is not a constant bank address", o.format(d.sm))
+		return
+	}
+	mo := &memop{space: SpaceConst, size: memSize(&d.in.Mod), ext: d.in.Mod.Type, offset: uint64(o.Imm)}
+	mo.words = int(max(mo.size/4, 1))
+	reg := Operand{Kind: KindReg, Reg: o.Reg}
+	mo.base = d.operand(&reg, 0, 0)
+	mo.ureg = sref{ptr: d.k.zero}
+	if o.Flags&HasUReg != 0 {
+		ur := Operand{Kind: KindUReg, Reg: o.UReg}
+		mo.hasU, mo.ureg = true, d.operand(&ur, 0, 0)
+	}
+	for j := range mo.words {
+		u.d[j&3] = d.k.dest(d.vds[0], Reg(j))
+	}
+	u.mem = mo
+	u.constBank = o.Bank
+	u.exec = execLDC
+}
+
+func execLDC(w *Warp, u *uop, m uint32) {
+	mo := u.mem
+	w.addresses(mo, &w.addr)
+	e := w.e
+	e.Load, e.Size, e.Space, e.Addr = true, uint8(mo.size), SpaceConst, &w.addr
+	bank := w.k.banks[u.constBank]
+	for r := m; r != 0; r &= r - 1 {
+		l := lowest(r)
+		off := w.addr[l]
+		if off&(mo.size-1) != 0 {
+			w.err = w.misaligned(SpaceConst, l, off, mo.size)
+			return
+		}
+		var v [4]uint32
+		if off+mo.size > uint64(len(bank)) {
+			if off+mo.size > bankBytes || u.constBank > 1 {
+				w.err = w.outOfBounds(SpaceConst, l, off, mo.size)
+				return
+			}
+		} else {
+			at := bank[off:]
+			switch mo.size {
+			case 1:
+				v[0] = uint32(at[0])
+				if mo.ext == S8 {
+					v[0] = uint32(int32(int8(at[0])))
+				}
+			case 2:
+				v[0] = uint32(binary.LittleEndian.Uint16(at))
+				if mo.ext == S16 {
+					v[0] = uint32(int32(int16(v[0])))
+				}
+			default:
+				for j := range mo.words {
+					v[j&3] = binary.LittleEndian.Uint32(at[4*j:])
+				}
+			}
+		}
+		for j := range mo.words {
+			w.regs[u.d[j&3]][l] = v[j&3]
+		}
+	}
+	e.ConstAddr = uint32(w.addr[bits.TrailingZeros32(m)&31])
+}

@@ -1,0 +1,325 @@
+package isa
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// Text of instructions in nvdisasm's syntax.
+
+// String is the instruction with its guard, modifiers and operands, without control information. Branch targets are shown as
+// "-> index" because addresses belong to the program; see Program.Text.
+func (in *Inst) String() string {
+	return in.text(func(i int) string { return "`(." + strconv.Itoa(i) + ")" })
+}
+
+// Text is instruction i of the program with branch targets as addresses.
+func (p *Program) Text(i int) string {
+	return p.Insts[i].text(func(t int) string {
+		if t >= 0 && t < len(p.Insts) {
+			return fmt.Sprintf("%#x", p.Insts[t].PC)
+		}
+		return "?"
+	})
+}
+
+func (in *Inst) text(label func(int) string) string {
+	var b strings.Builder
+	switch in.Guard.Kind {
+	case KindPred, KindUPred:
+		if in.Guard.Reg != PT || in.Guard.Flags&Neg != 0 {
+			b.WriteByte('@')
+			b.WriteString(in.Guard.format(0))
+			b.WriteByte(' ')
+		}
+	}
+	b.WriteString(in.Op.String())
+	b.WriteString(in.suffix())
+	sep := " "
+	put := func(s string) {
+		b.WriteString(sep)
+		b.WriteString(s)
+		sep = ", "
+	}
+	for _, i := range in.destOrder() {
+		put(in.formatOperand(&in.Dst[i], label, true))
+	}
+	for i := range in.NSrc {
+		if in.hiddenSource(int(i)) {
+			continue
+		}
+		put(in.formatOperand(&in.Src[i], label, false))
+		if i == in.lutAfter() {
+			put(fmt.Sprintf("%#x", in.Mod.Lut))
+			if in.Op == OpPLOP3 || in.Op == OpUPLOP3 {
+				put(fmt.Sprintf("%#x", in.Mod.Lut2))
+			}
+		}
+	}
+	return b.String()
+}
+
+// lutAfter is the source after which the truth table stands, 255 for opcodes without one.
+func (in *Inst) lutAfter() uint8 {
+	switch in.Op {
+	case OpLOP3, OpULOP3, OpPLOP3, OpUPLOP3:
+		return min(in.NSrc, 3) - 1
+	}
+	return 255
+}
+
+// destOrder is the order in which destinations are printed: a predicate that is PT is left out, except where nvdisasm always prints
+// it; LOP3 and ATOM print theirs first.
+func (in *Inst) destOrder() []int {
+	var regs, preds []int
+	for i := range int(in.NDst) {
+		if k := in.Dst[i].Kind; k == KindPred || k == KindUPred {
+			preds = append(preds, i)
+		} else {
+			regs = append(regs, i)
+		}
+	}
+	always := false
+	first := false
+	switch in.Op {
+	case OpISETP, OpUISETP, OpFSETP, OpDSETP, OpHSETP2, OpPLOP3, OpUPLOP3, OpPSETP, OpCSETP, OpVSETP, OpVOTE, OpVOTEU:
+		always = true
+	case OpSHFL, OpATOM, OpATOMG:
+		always, first = true, true
+	case OpLOP3, OpULOP3, OpMATCH, OpELECT:
+		first = true
+	}
+	if !always {
+		for len(preds) > 0 && in.Dst[preds[len(preds)-1]].Reg == PT {
+			preds = preds[:len(preds)-1]
+		}
+	}
+	if first {
+		return append(preds, regs...)
+	}
+	return append(regs, preds...)
+}
+
+// hiddenSource says that a trailing predicate source has its neutral value and is not printed.
+func (in *Inst) hiddenSource(i int) bool {
+	o := &in.Src[i]
+	if o.Kind != KindPred && o.Kind != KindUPred || o.Reg != PT {
+		return false
+	}
+	switch in.Op {
+	case OpIADD3, OpUIADD3, OpIMAD, OpUIMAD, OpLEA, OpULEA:
+		return !in.Mod.Has(ModX)
+	case OpBRA, OpEXIT, OpBREAK:
+		return o.Flags&Neg == 0
+	}
+	return false
+}
+
+func (in *Inst) formatOperand(o *Operand, label func(int) string, dst bool) string {
+	switch o.Kind {
+	case KindLabel:
+		return label(int(o.Imm))
+	case KindImm:
+		if in.floatImmediate() {
+			return floatText(in, o.Imm)
+		}
+	case KindReg:
+		s := o.format(0)
+		if dst && (o.Flags&CCReg != 0 || in.Mod.Has(ModCC)) {
+			s += ".CC"
+		}
+		return s
+	}
+	return o.format(0)
+}
+
+// floatImmediate says whether the instruction's immediates are floating-point numbers.
+func (in *Inst) floatImmediate() bool {
+	switch in.Op {
+	case OpFADD, OpFMUL, OpFFMA, OpFSETP, OpFSET, OpFCMP, OpFMNMX, OpFSEL, OpDADD, OpDMUL, OpDFMA, OpDSETP, OpDMNMX, OpMUFU, OpFCHK,
+		OpUFADD, OpUFMUL, OpUFFMA:
+		return true
+	}
+	return false
+}
+
+// floatText prints a floating-point immediate as nvdisasm does.
+func floatText(in *Inst, bits int64) string {
+	v := float64(math.Float32frombits(uint32(bits)))
+	switch in.Op {
+	case OpDADD, OpDMUL, OpDFMA, OpDSETP, OpDMNMX:
+		v = math.Float64frombits(uint64(bits) << 32)
+	}
+	switch {
+	case math.IsInf(v, 1):
+		return "+INF"
+	case math.IsInf(v, -1):
+		return "-INF"
+	case math.IsNaN(v):
+		return "+QNAN"
+	}
+	return strconv.FormatFloat(v, 'g', 20, 64)
+}
+
+// format is the operand's text. sm is not used by the syntax of today's listings but fixes the form if a generation differs.
+func (o *Operand) format(sm int) string {
+	_ = sm
+	var s string
+	switch o.Kind {
+	case KindNone:
+		return "?"
+	case KindReg:
+		s = regName("R", o.Reg, RZ)
+	case KindUReg:
+		s = regName("UR", o.Reg, URZ)
+	case KindPred:
+		s = regName("P", o.Reg, PT)
+	case KindUPred:
+		s = regName("UP", o.Reg, PT)
+	case KindBarrier:
+		return "B" + strconv.Itoa(int(o.Reg))
+	case KindSpecial:
+		if n := SpecialName(o.Reg); n != "" {
+			return n
+		}
+		return "SR" + strconv.Itoa(int(o.Reg))
+	case KindImm:
+		return immText(o.Imm)
+	case KindConst:
+		s = fmt.Sprintf("c[%#x]%s", o.Bank, o.constAddress())
+	case KindMem:
+		return o.memText()
+	case KindLabel:
+		return "`(." + strconv.FormatInt(o.Imm, 10) + ")"
+	}
+	if o.Kind == KindPred || o.Kind == KindUPred {
+		if o.Flags&Neg != 0 {
+			return "!" + s
+		}
+		return s
+	}
+	for _, f := range operandSuffixes {
+		if o.Flags&f.flag != 0 {
+			s += f.text
+		}
+	}
+	if o.Flags&Abs != 0 {
+		s = "|" + s + "|"
+	}
+	if o.Flags&Inv != 0 {
+		s = "~" + s
+	}
+	if o.Flags&Neg != 0 {
+		s = "-" + s
+	}
+	return s
+}
+
+var operandSuffixes = []struct {
+	flag OperandFlags
+	text string
+}{
+	{Reuse, ".reuse"}, {SelH0, ".H0"}, {SelH1, ".H1"}, {SelB0, ".B0"}, {SelB1, ".B1"}, {SelB2, ".B2"}, {SelB3, ".B3"}, {Sign, ".SIGN"},
+}
+
+func immText(v int64) string {
+	// Addends near the top of the 32-bit range are negative numbers in listings.
+	if v >= 1<<31 && v < 1<<32 && v >= 1<<32-1<<24 {
+		v -= 1 << 32
+	}
+	if v < 0 {
+		return fmt.Sprintf("-%#x", -v)
+	}
+	return fmt.Sprintf("%#x", v)
+}
+
+// regName is a register's name; virtual registers print with a leading %.
+func regName(file string, r, zero Reg) string {
+	switch {
+	case r == zero && file[len(file)-1] == 'P':
+		return file + "T"
+	case r == zero:
+		return file + "Z"
+	case r >= VirtualBase:
+		return "%" + file + strconv.Itoa(int(r-VirtualBase))
+	}
+	return file + strconv.Itoa(int(r))
+}
+
+func (o *Operand) constAddress() string {
+	var parts []string
+	if o.Reg != RZ {
+		parts = append(parts, regName("R", o.Reg, RZ))
+	}
+	if o.Flags&HasUReg != 0 {
+		parts = append(parts, regName("UR", o.UReg, URZ))
+	}
+	if o.Imm != 0 || len(parts) == 0 {
+		parts = append(parts, fmt.Sprintf("%#x", o.Imm))
+	}
+	return "[" + strings.Join(parts, "+") + "]"
+}
+
+func (o *Operand) memText() string {
+	var b strings.Builder
+	if o.Flags&HasDesc != 0 {
+		fmt.Fprintf(&b, "desc[%s]", regName("UR", o.Desc, URZ))
+	}
+	b.WriteByte('[')
+	n := 0
+	add := func(s string) {
+		if n > 0 && !strings.HasPrefix(s, "-") {
+			b.WriteByte('+')
+		}
+		b.WriteString(s)
+		n++
+	}
+	if o.Reg != RZ || (o.Flags&HasUReg == 0 && o.Imm == 0) {
+		s := regName("R", o.Reg, RZ)
+		switch {
+		case o.Flags&ScaleX4 != 0:
+			s += ".X4"
+		case o.Flags&ScaleX8 != 0:
+			s += ".X8"
+		case o.Flags&ScaleX16 != 0:
+			s += ".X16"
+		}
+		if o.Flags&Wide64 != 0 {
+			s += ".64"
+		}
+		add(s)
+	}
+	if o.Flags&HasUReg != 0 {
+		add(regName("UR", o.UReg, URZ))
+	}
+	if o.Imm != 0 {
+		add(immText(o.Imm))
+	}
+	b.WriteByte(']')
+	return b.String()
+}
+
+// String is the control information in the usual text form, B for the wait mask, R and W for the barriers, Y for the yield bit and S for
+// the stall count: "B--2---:R-:W0:-:S04".
+func (c Control) String() string {
+	b := []byte("B------:R-:W-:-:S00")
+	for i := range 6 {
+		if c.WaitMask>>uint(i)&1 != 0 {
+			b[1+i] = byte('0' + i)
+		}
+	}
+	if c.ReadBar < 6 {
+		b[9] = '0' + c.ReadBar
+	}
+	if c.WriteBar < 6 {
+		b[12] = '0' + c.WriteBar
+	}
+	if !c.Yield { // the encoded bit is 0 when the warp yields
+		b[14] = 'Y'
+	}
+	b[17] = '0' + c.Stall/10%10
+	b[18] = '0' + c.Stall%10
+	return string(b)
+}
