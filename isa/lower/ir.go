@@ -49,6 +49,7 @@ type fn struct {
 	syncs         []*block // reconvergence points that BSSY and SSY name
 	errs          []error
 	syms          map[*ptx.Var]*symbol // module-scope variables already placed
+	madLo         madNote              // the last mad.lo.cc, until its madc.hi
 }
 
 // block is a basic block. Control falls through to the next block in layout order unless the last
@@ -75,8 +76,8 @@ type word = isa.Operand
 
 // Operand flags that exist only inside the package: the operand's register is the first of a tuple.
 const (
-	flagPair isa.OperandFlags = 1 << 14
-	flagQuad isa.OperandFlags = 1 << 15
+	flagPair isa.OperandFlags = 1 << 30
+	flagQuad isa.OperandFlags = 1 << 31
 )
 
 // selector lowers one PTX instruction. It reports an instruction or modifier it does not know, or that the

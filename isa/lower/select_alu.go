@@ -84,7 +84,7 @@ func (x *expander) addCC(d, a, b word) (word, carry) {
 func (x *expander) addX(d, a, b word, c carry) word {
 	d = x.out(d)
 	if x.sm() >= 70 {
-		x.emit(isa.OpIADD3, isa.Mod{Flags: isa.ModX}, []word{d, pt, pt}, []word{a, b, rz, c.p, notT})
+		x.emit(isa.OpIADD3, isa.Mod{Flags: isa.ModX}, []word{d, pt, pt}, []word{a, b, rz, c.p, notPT})
 		return d
 	}
 	x.emit(isa.OpIADD, isa.Mod{Flags: isa.ModX}, []word{d}, []word{a, b})
@@ -96,7 +96,7 @@ func (x *expander) addXCC(d, a, b word, c carry) (word, carry) {
 	d = x.out(d)
 	if x.sm() >= 70 {
 		p := x.pred()
-		x.emit(isa.OpIADD3, isa.Mod{Flags: isa.ModX}, []word{d, p, pt}, []word{a, b, rz, c.p, notT})
+		x.emit(isa.OpIADD3, isa.Mod{Flags: isa.ModX}, []word{d, p, pt}, []word{a, b, rz, c.p, notPT})
 		return d, carry{p}
 	}
 	x.emit(isa.OpIADD, isa.Mod{Flags: isa.ModX | isa.ModCC}, []word{d}, []word{a, b})
@@ -281,7 +281,7 @@ func (x *expander) minmax(d, a, b word, max bool, t isa.Type) word {
 	d = x.out(d)
 	p := pt
 	if max {
-		p = notT
+		p = notPT
 	}
 	switch sm := x.sm(); {
 	case sm >= 90:

@@ -143,13 +143,12 @@ func (x *expander) carryStep(d, a, b word, sub, in, out bool) {
 		x.emit(isa.OpIADD, isa.Mod{Flags: flags}, []word{d}, []word{a, b})
 		return
 	}
-	cy, to := x.carryFlag(), pt
-	if out {
-		to = cy
-	}
-	srcs := []word{a, b, rz}
+	srcs, to := []word{a, b, rz}, pt
 	if in {
-		srcs = append(srcs, cy, notT)
+		srcs = append(srcs, x.carryIn(), notPT)
+	}
+	if out {
+		to = x.carryOut()
 	}
 	x.emit(isa.OpIADD3, isa.Mod{Flags: flags}, []word{d, to, pt}, srcs)
 }
@@ -278,7 +277,7 @@ func ruleMinMax(max bool) rule {
 		case relu && x.sm() >= 90:
 			p := pt
 			if max {
-				p = notT
+				p = notPT
 			}
 			x.emit(isa.OpVIMNMX, isa.Mod{Type: isa.S32, Flags: isa.ModRelu}, []word{x.d32(0, t.name)}, []word{x.a32(1, t.name), x.a32(2, t.name), p})
 		case relu:
@@ -296,7 +295,7 @@ func (x *expander) minmaxPacked(d, a, b word, max, relu bool, t vtype) {
 	if x.sm() >= 90 && (halves || x.sm() >= 120) {
 		p := pt
 		if max {
-			p = notT
+			p = notPT
 		}
 		var f isa.ModFlags
 		if relu {

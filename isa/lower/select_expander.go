@@ -15,8 +15,8 @@ import (
 // with the kernel.
 type expander struct {
 	*builder
-	mods []string // modifiers of the instruction that no rule has asked for yet
-	err  error
+	mods []string     // modifiers of the instruction that no rule has asked for yet
+	ftz  isa.ModFlags // ModFTZ when the instruction has .ftz
 }
 
 // rule lowers one PTX instruction.
@@ -36,11 +36,7 @@ func newRule(r rule) selector {
 }
 
 // fail records the first error of the instruction.
-func (x *expander) fail(format string, args ...any) {
-	if x.err == nil {
-		x.err = x.errorf(format, args...)
-	}
-}
+func (x *expander) fail(format string, args ...any) { x.errorf(format, args...) }
 
 // args checks the number of operands.
 func (x *expander) args(from, to int) bool {
@@ -172,55 +168,14 @@ func asPair(w []word) pair {
 
 func (p pair) words() []word { return []word{p.lo, p.hi} }
 
-// Operands that rules write often.
-var (
-	rz   = isa.R(isa.RZ)
-	pt   = isa.P(isa.PT)
-	notT = isa.NotP(isa.PT)
-	auto = word{} // as a destination: a new virtual register
-)
-
-// imm is an immediate word.
-func imm(v uint32) word { return isa.I(v) }
-
-// isZero and constant look at words whose value is known.
-func isZero(w word) bool { v, ok := constant(w); return ok && v == 0 }
-
-func constant(w word) (uint32, bool) {
-	switch {
-	case w.Kind == isa.KindImm && w.Flags == 0:
-		return uint32(w.Imm), true
-	case w.Kind == isa.KindReg && w.Reg == isa.RZ && w.Flags&^isa.Neg == 0:
-		return 0, true
-	}
-	return 0, false
-}
-
-// neg and inv are w with its sign or all its bits flipped by the operand modifier.
-func neg(w word) word {
-	if w.Kind == isa.KindImm {
-		return imm(-uint32(w.Imm))
-	}
-	w.Flags ^= isa.Neg
-	return w
-}
-
-func inv(w word) word {
-	if w.Kind == isa.KindImm {
-		return imm(^uint32(w.Imm))
-	}
-	w.Flags ^= isa.Inv
-	return w
-}
+// auto as a destination stands for a new virtual register.
+var auto = word{}
 
 // notP is the complement of predicate p.
 func notP(p word) word {
 	p.Flags ^= isa.Neg
 	return p
 }
-
-// sm is the target's compute capability without the dot.
-func (x *expander) sm() int { return x.t().SM }
 
 // out gives the destination, making a register for auto.
 func (x *expander) out(d word) word {

@@ -233,16 +233,15 @@ func (x *expander) madCarry(t vtype, mode string, in, out bool) {
 		return
 	}
 	if mode == "lo" {
-		lo := x.mulLo(auto, a, b)
-		at := len(x.cur.insts)
-		x.carryStep(d, lo, c, false, in, out)
-		x.noteMadLo(at, d, a, b, c, in)
+		from, cin := len(x.cur.insts), x.carryIn()
+		x.carryStep(d, x.mulLo(auto, a, b), c, false, in, out)
+		x.noteMadLo(madNote{block: x.cur, from: from, end: len(x.cur.insts), d: d, a: a, b: b, c: c, in: in, carry: cin, guard: x.guard})
 		return
 	}
 	if !in && x.sm() > 70 {
 		to := pt
 		if out {
-			to = x.carryFlag()
+			to = x.carryOut()
 		}
 		low, high := x.mov(auto, imm(0)), x.mov(auto, c)
 		x.emitWide(isa.OpIMAD, isa.Mod{Type: signedType(t.signed()), Flags: isa.ModHI}, [][]word{{d}, {to}}, [][]word{{a}, {b}, {low, high}})

@@ -1,0 +1,238 @@
+package lower
+
+import (
+	"strings"
+
+	"github.com/sarchlab/smsim/isa"
+	"github.com/sarchlab/smsim/isa/ptx"
+)
+
+// ruleBar is bar and barrier: sync, arrive and red.
+func ruleBar(x *expander) {
+	x.drop("cta", "aligned")
+	what := x.take("sync", "arrive", "red", "warp")
+	if what == "warp" {
+		x.has("sync")
+		if x.args(1, 1) {
+			x.warpSync(0)
+		}
+		return
+	}
+	if x.has("cluster") {
+		x.fail("%s is not modelled: clusters", x.in.Name())
+		return
+	}
+	switch what {
+	case "red":
+		x.barRed()
+	case "arrive":
+		if x.args(2, 2) {
+			id := x.a32(0, "u32")
+			x.noteBarrier(id)
+			x.emit(isa.OpBAR, isa.Mod{Sub: isa.SubArrive}, nil, []word{id, x.a32(1, "u32")})
+		}
+	case "sync":
+		if !x.args(1, 2) {
+			return
+		}
+		id := x.a32(0, "u32")
+		x.noteBarrier(id)
+		m := isa.Mod{Sub: isa.SubSync}
+		if x.sm() >= 80 {
+			m.Flags = isa.ModDeferBlk
+		}
+		srcs := []word{id}
+		if len(x.in.Args) == 2 {
+			srcs = append(srcs, x.a32(1, "u32"))
+		}
+		x.emit(isa.OpBAR, m, nil, srcs)
+	default:
+		x.fail("%s lacks .sync, .arrive or .red", x.in.Op)
+	}
+}
+
+// noteBarrier counts the named barriers of the kernel.
+func (x *expander) noteBarrier(id word) {
+	if v, ok := constant(id); ok {
+		if v > 15 {
+			x.fail("barrier %d does not exist; a block has barriers 0 to 15", v)
+			return
+		}
+		x.f.barriers = max(x.f.barriers, int(v)+1)
+		return
+	}
+	x.f.barriers = 16
+}
+
+// barRed is bar.red: the barrier also counts or combines a predicate of all threads.
+func (x *expander) barRed() {
+	op := x.take("popc", "and", "or")
+	t := x.typ("u32 pred")
+	if x.err != nil || !x.args(3, 4) {
+		return
+	}
+	sub, ok := map[string]isa.Sub{"popc": isa.SubRedPopc, "and": isa.SubRedAnd, "or": isa.SubRedOr}[op]
+	if !ok || (op == "popc") != (t.name == "u32") {
+		x.fail("bar.red is .popc.u32, .and.pred or .or.pred")
+		return
+	}
+	id := x.a32(1, "u32")
+	x.noteBarrier(id)
+	last := len(x.in.Args) - 1
+	srcs := []word{id}
+	if last == 3 {
+		srcs = append(srcs, x.a32(2, "u32"))
+	}
+	srcs = append(srcs, x.predSrc(last))
+	x.emit(isa.OpBAR, isa.Mod{Sub: sub}, nil, srcs)
+	if op == "popc" {
+		x.emit(isa.OpB2R, isa.Mod{}, []word{x.d32(0, "u32"), pt}, nil)
+		return
+	}
+	x.emit(isa.OpB2R, isa.Mod{}, []word{rz, x.predDst(0)}, nil)
+}
+
+// warpSync is bar.warp.sync.
+func (x *expander) warpSync(i int) {
+	if x.sm() >= 70 {
+		x.emit(isa.OpWARPSYNC, isa.Mod{}, nil, []word{x.a32(i, "b32")})
+	}
+}
+
+// ruleFence is membar and fence.
+func ruleFence(x *expander) {
+	if x.has("proxy") || x.in.Has("mbarrier_init") {
+		x.mods = nil
+		return
+	}
+	x.mods = nil
+	if x.sm() >= 20 {
+		x.emit(isa.OpMEMBAR, isa.Mod{}, nil, nil)
+	}
+}
+
+// ruleNanosleep is nanosleep.
+func ruleNanosleep(x *expander) {
+	x.typ("u32")
+	if !x.args(1, 1) {
+		return
+	}
+	ns := x.a32(0, "u32")
+	if x.t().Has(isa.OpNANOSLEEP) {
+		x.emit(isa.OpNANOSLEEP, isa.Mod{}, nil, []word{ns})
+	}
+}
+
+// ruleTrap is trap and brkpt: the thread ends.
+func ruleTrap(x *expander) {
+	x.emit(isa.OpEXIT, isa.Mod{}, nil, nil)
+}
+
+// ruleCp is cp.async: a load and a store, with the machine's own instruction from sm_80 on.
+func ruleCp(x *expander) {
+	if !x.has("async") {
+		x.fail("%s is not modelled", x.in.Name())
+		return
+	}
+	switch {
+	case x.has("commit_group"):
+		if x.t().Has(isa.OpLDGDEPBAR) {
+			x.emit(isa.OpLDGDEPBAR, isa.Mod{}, nil, nil)
+		}
+		return
+	case x.has("wait_group"), x.has("wait_all"):
+		if x.t().Has(isa.OpLDGDEPBAR) {
+			n := rz
+			if len(x.in.Args) == 1 {
+				n = x.a32(0, "u32")
+			} else {
+				x.emit(isa.OpLDGDEPBAR, isa.Mod{}, nil, nil)
+			}
+			x.emit(isa.OpDEPBAR, isa.Mod{}, nil, []word{n})
+		}
+		return
+	}
+	for _, m := range x.mods {
+		if m == "bulk" || m == "mbarrier" || m == "reduce" || m == "tensor" {
+			x.fail("%s is not modelled: bulk and tensor copies", x.in.Name())
+			return
+		}
+	}
+	x.drop("ca", "cg", "shared", "global", "shared::cta")
+	x.dropPrefix("L2::")
+	if !x.args(3, 5) {
+		return
+	}
+	size := x.in.Args[2]
+	if size.Kind != ptx.ArgInt || size.Int != 4 && size.Int != 8 && size.Int != 16 {
+		x.fail("cp.async copies 4, 8 or 16 bytes")
+		return
+	}
+	to, _ := x.mem(0, "shared")
+	from, _ := x.mem(1, "global")
+	n := int(size.Int)
+	// A fourth operand is the number of bytes that are read (the rest is zero) or a predicate that ignores the source.
+	partial := len(x.in.Args) >= 4
+	m := isa.Mod{Size: uint8(n), Flags: isa.ModE64}
+	if !partial && x.t().Has(isa.OpLDGSTS) {
+		x.emitWide(isa.OpLDGSTS, m, nil, [][]word{{to}, {from}})
+		return
+	}
+	v := x.regs(n / 4)
+	if partial {
+		for i := range v {
+			v[i] = x.mov(auto, rz)
+		}
+		x.partialCopy(v, from)
+	} else {
+		x.emitWide(x.loadOp("global"), m, [][]word{v}, [][]word{{from}})
+	}
+	x.emitWide(x.storeOp("shared"), isa.Mod{Size: uint8(n)}, nil, [][]word{{to}, v})
+}
+
+// partialCopy loads the words of a cp.async that lie within its source size.
+func (x *expander) partialCopy(v []word, from word) {
+	a := x.in.Args[3]
+	n := x.a32(3, "u32")
+	_ = a
+	for i := range v {
+		at := from
+		at.Imm += int64(4 * i)
+		p := x.test(isa.CmpGT, isa.U32, n, imm(uint32(4*i)))
+		if x.guard.Kind != isa.KindNone {
+			p = x.boolOp(auto, isa.BoolAnd, p, x.guard)
+		}
+		x.under(p, func() {
+			x.emitWide(x.loadOp("global"), isa.Mod{Size: 4, Flags: isa.ModE64}, [][]word{{v[i]}}, [][]word{{at}})
+		})
+	}
+}
+
+// ruleCreatePolicy is createpolicy: policies have no effect, the value is 0.
+func ruleCreatePolicy(x *expander) {
+	x.mods = nil
+	d := x.dst(0, "b64")
+	x.mov(d[0], rz)
+	x.mov(d[1], rz)
+}
+
+// notModelled are families of instructions with the reason in the error's words.
+var notModelled = []struct{ prefix, why string }{
+	{"wmma", "tensor cores"}, {"mma", "tensor cores"}, {"wgmma", "tensor cores"}, {"tcgen05", "tensor cores"}, {"ldmatrix", "tensor cores"},
+	{"stmatrix", "tensor cores"}, {"movmatrix", "tensor cores"}, {"tensormap", "TMA"}, {"multimem", "multicast memory"},
+	{"clusterlaunchcontrol", "clusters"}, {"getctarank", "clusters"}, {"mapa", "clusters"}, {"griddepcontrol", "dependent launches"},
+	{"tex", "textures"}, {"tld4", "textures"}, {"txq", "textures"}, {"suld", "surfaces"}, {"sust", "surfaces"}, {"sured", "surfaces"}, {"suq", "surfaces"},
+	{"istypep", "textures"}, {"setmaxnreg", "register reallocation"}, {"alloca", "stack allocation"}, {"stacksave", "stack allocation"},
+	{"stackrestore", "stack allocation"}, {"st.async", "clusters"}, {"red.async", "clusters"},
+}
+
+// ruleNotModelled rejects an instruction with the reason.
+func ruleNotModelled(x *expander) {
+	for _, n := range notModelled {
+		if strings.HasPrefix(x.in.Op, n.prefix) {
+			x.fail("%s is not modelled: %s", x.in.Name(), n.why)
+			return
+		}
+	}
+	x.fail("%s is not modelled", x.in.Name())
+}

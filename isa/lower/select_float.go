@@ -1,0 +1,498 @@
+package lower
+
+import (
+	"github.com/sarchlab/smsim/isa"
+)
+
+const floatTypes = "f16 f16x2 bf16 bf16x2 f32 f64"
+
+// floatMods uses up .ftz, .sat and the rounding of an arithmetic instruction.
+type floatMods struct {
+	flags isa.ModFlags
+	round isa.Round
+}
+
+func (x *expander) floatMods() floatMods {
+	var m floatMods
+	if r := x.take("rn", "rz", "rm", "rp"); r != "" {
+		m.round = roundings[r]
+	}
+	if x.has("ftz") {
+		m.flags |= isa.ModFTZ
+	}
+	if x.has("sat") {
+		m.flags |= isa.ModSat
+	}
+	return m
+}
+
+// operands of a floating-point instruction as lists of words.
+func (x *expander) floatSrc(i int, t vtype) []word { return x.src(i, t.name) }
+
+// negFloat flips the sign of a value with the operand modifier, or of an immediate's bits.
+func negFloat(w []word, t vtype) []word {
+	out := append([]word(nil), w...)
+	k := len(out) - 1
+	if out[k].Kind == isa.KindImm || out[k].Kind == isa.KindReg && out[k].Reg == isa.RZ {
+		v, _ := constant(out[k])
+		switch {
+		case t.packed:
+			v ^= 0x80008000
+		case t.bits == 16:
+			v ^= 0x8000
+		default:
+			v ^= 0x80000000
+		}
+		out[k] = imm(v)
+		return out
+	}
+	// The modifier of a pair stands on its first word, which the tuple operand is made of.
+	out[0].Flags ^= isa.Neg
+	return out
+}
+
+// float2 and float3 emit an arithmetic instruction of two or three sources in the unit of the type.
+func (x *expander) floatEmit(t vtype, f32, f64, f16 isa.Op, m floatMods, d []word, srcs ...[]word) {
+	mod := isa.Mod{Round: m.round, Flags: m.flags}
+	switch {
+	case t.bits == 64:
+		x.emitWide(f64, mod, [][]word{d}, x.pairs(srcs))
+	case t.name == "f32":
+		mod.Flags |= x.ftz
+		var s []word
+		for _, w := range srcs {
+			s = append(s, w[0])
+		}
+		x.emit(f32, mod, d, s)
+	default:
+		x.halfEmit(t, f32, f16, mod, d, srcs)
+	}
+}
+
+// pairs moves the Neg flag of a pair to the tuple operand. Words with a modifier are copied without it first.
+func (x *expander) pairs(srcs [][]word) [][]word {
+	out := make([][]word, len(srcs))
+	for i, w := range srcs {
+		f := w[0].Flags & (isa.Neg | isa.Abs)
+		if f == 0 || len(w) < 2 {
+			out[i] = w
+			continue
+		}
+		plain := append([]word(nil), w...)
+		plain[0].Flags &^= isa.Neg | isa.Abs
+		o := x.tupleSrc(plain)
+		o.Flags |= f
+		out[i] = []word{o}
+	}
+	return out
+}
+
+// halfEmit computes on halves: natively from sm_53 (f16) and sm_80 or sm_90 (bf16) on, before that in f32.
+func (x *expander) halfEmit(t vtype, f32, f16 isa.Op, mod isa.Mod, d []word, srcs [][]word) {
+	bf := t.name[0] == 'b'
+	native := x.t().Has(f16) && (!bf || x.sm() >= 90 || x.sm() >= 80 && f16 == isa.OpHFMA2)
+	if native {
+		if bf {
+			mod.Type = isa.BF16x2
+		}
+		var s []word
+		for _, w := range srcs {
+			o := w[0]
+			if !t.packed && o.Kind == isa.KindReg && o.Reg != isa.RZ {
+				o.Flags |= isa.SelH0
+			}
+			if !t.packed && o.Kind == isa.KindImm {
+				v := uint32(o.Imm) & 0xffff
+				o = imm(v | v<<16)
+			}
+			s = append(s, o)
+		}
+		x.emit(f16, mod, d, s)
+		return
+	}
+	if f16 == isa.OpHFMA2 {
+		x.fail("fma on .%s needs %s or newer; %s has no instruction that rounds once", t.name, map[bool]string{false: "sm_53", true: "sm_80"}[bf], x.t().Name)
+		return
+	}
+	lanes := 1
+	if t.packed {
+		lanes = 2
+	}
+	out := make([]word, lanes)
+	for k := range out {
+		var s []word
+		for _, w := range srcs {
+			o := w[0]
+			f := o.Flags & isa.Neg
+			o.Flags &^= isa.Neg
+			v := x.halfToFloat(o, k, bf)
+			v.Flags |= f
+			s = append(s, v)
+		}
+		r := x.reg()
+		m := mod
+		m.Flags &^= isa.ModFTZ
+		x.emit(f32, m, []word{r}, s)
+		out[k] = x.floatToHalf(auto, r, bf, isa.RN)
+	}
+	if lanes == 1 {
+		x.mov(d[0], out[0])
+		return
+	}
+	x.prmt(d[0], out[0], imm(0x5410), out[1])
+}
+
+// halfToFloat is half k of a as f32.
+func (x *expander) halfToFloat(a word, k int, bf bool) word {
+	if bf {
+		if k == 1 {
+			return x.and(auto, a, imm(0xffff0000))
+		}
+		return x.shl(auto, a, imm(16))
+	}
+	if k == 1 {
+		a = x.shr(auto, a, imm(16))
+	}
+	r := x.reg()
+	x.emit(isa.OpF2F, isa.Mod{Type: isa.F32, BType: isa.F16}, []word{r}, []word{a})
+	return r
+}
+
+// floatToHalf rounds f32 to f16 or bf16 in the low half of d.
+func (x *expander) floatToHalf(d, a word, bf bool, r isa.Round) word {
+	d = x.out(d)
+	if bf && x.sm() < 80 {
+		// Round to nearest even on the bits; a NaN becomes the canonical one.
+		a = x.inReg(a)
+		odd := x.bfe(auto, a, 16, 1, false)
+		v := x.shr(auto, x.add3(auto, a, imm(0x7fff), odd), imm(16))
+		if r == isa.RZero {
+			v = x.shr(auto, a, imm(16))
+		}
+		p := x.pred()
+		x.emit(isa.OpFSETP, isa.Mod{Cmp: isa.CmpNan}, []word{p, pt}, []word{a, a, pt})
+		return x.sel(d, imm(0x7fff), v, p)
+	}
+	if x.t().Has(isa.OpF2FP) {
+		t := isa.F16x2
+		if bf {
+			t = isa.BF16x2
+		}
+		x.emit(isa.OpF2FP, isa.Mod{Type: t, Round: r, Flags: isa.ModPackAB}, []word{d}, []word{rz, a})
+		return d
+	}
+	x.emit(isa.OpF2F, isa.Mod{Type: isa.F16, BType: isa.F32, Round: r}, []word{d}, []word{a})
+	return d
+}
+
+func floatAdd(x *expander, sub bool) {
+	m := x.floatMods()
+	t := x.typ(floatTypes)
+	if x.err != nil || !x.args(3, 3) {
+		return
+	}
+	a, b := x.floatSrc(1, t), x.floatSrc(2, t)
+	if sub {
+		b = negFloat(b, t)
+	}
+	x.floatEmit(t, isa.OpFADD, isa.OpDADD, isa.OpHADD2, m, x.dst(0, t.name), a, b)
+}
+
+func floatMul(x *expander) {
+	m := x.floatMods()
+	t := x.typ(floatTypes)
+	if x.err != nil || !x.args(3, 3) {
+		return
+	}
+	x.floatEmit(t, isa.OpFMUL, isa.OpDMUL, isa.OpHMUL2, m, x.dst(0, t.name), x.floatSrc(1, t), x.floatSrc(2, t))
+}
+
+// floatFma is fma, and mad on floating-point types: rounded once from sm_20 on; mad.f32 on compute
+// capability 1.x truncates the product, which its FMUL and FADD are not, so fma takes that place there too.
+func floatFma(x *expander) {
+	m := x.floatMods()
+	relu := x.has("relu")
+	t := x.typ(floatTypes)
+	if x.err != nil || !x.args(4, 4) {
+		return
+	}
+	if relu {
+		m.flags |= isa.ModRelu
+	}
+	x.floatEmit(t, isa.OpFFMA, isa.OpDFMA, isa.OpHFMA2, m, x.dst(0, t.name), x.floatSrc(1, t), x.floatSrc(2, t), x.floatSrc(3, t))
+}
+
+// ruleFma is fma.
+func ruleFma(x *expander) { floatFma(x) }
+
+// floatSign changes the sign bit: neg and abs touch nothing else, so they are logic on the bits.
+func floatSign(x *expander, abs bool) {
+	x.has("ftz")
+	t := x.typ(floatTypes)
+	if x.err != nil || !x.args(2, 2) {
+		return
+	}
+	mask := uint32(0x80000000)
+	switch {
+	case t.packed:
+		mask = 0x80008000
+	case t.bits == 16:
+		mask = 0x8000
+	}
+	d, a := x.dst(0, t.name), x.src(1, t.name)
+	k := len(d) - 1
+	if abs {
+		x.and(d[k], a[k], imm(^mask))
+	} else {
+		x.xor(d[k], a[k], imm(mask))
+	}
+	if k == 1 {
+		x.mov(d[0], a[0])
+	}
+}
+
+func floatNeg(x *expander) { floatSign(x, false) }
+func floatAbs(x *expander) { floatSign(x, true) }
+
+// floatMinMax is min and max on floating-point types.
+func floatMinMax(x *expander, max bool) {
+	var f isa.ModFlags
+	if x.has("ftz") {
+		f |= isa.ModFTZ
+	}
+	if x.has("NaN") {
+		f |= isa.ModNaN
+	}
+	t := x.typ(floatTypes)
+	if x.err != nil || !x.args(3, 3) {
+		return
+	}
+	p := pt
+	if max {
+		p = notPT
+	}
+	d, a, b := x.dst(0, t.name), x.src(1, t.name), x.src(2, t.name)
+	switch {
+	case t.name == "f32":
+		x.emit(isa.OpFMNMX, isa.Mod{Flags: f}, d, []word{a[0], b[0], p})
+	case t.wide() && x.t().Has(isa.OpDMNMX):
+		x.emitWide(isa.OpDMNMX, isa.Mod{Flags: f}, [][]word{d}, [][]word{a, b, {p}})
+	case t.wide():
+		// a < b, or b is not a number: a.
+		op := isa.CmpLT
+		if max {
+			op = isa.CmpGT
+		}
+		q, n := x.pred(), x.pred()
+		x.emitWide(isa.OpDSETP, isa.Mod{Cmp: isa.CmpNan}, [][]word{{n}, {pt}}, [][]word{b, b, {pt}})
+		x.emitWide(isa.OpDSETP, isa.Mod{Cmp: op, Bool: isa.BoolOr}, [][]word{{q}, {pt}}, [][]word{a, b, {n}})
+		x.sel64(asPair(d), asPair(a), asPair(b), q)
+	case t.name[0] != 'b' && x.t().Has(isa.OpHMNMX2) || x.sm() >= 90:
+		m := isa.Mod{Flags: f}
+		if t.name[0] == 'b' {
+			m.Type = isa.BF16x2
+		}
+		x.emit(isa.OpHMNMX2, m, d, []word{a[0], b[0], p})
+	default:
+		bf := t.name[0] == 'b'
+		var out [2]word
+		n := 1
+		if t.packed {
+			n = 2
+		}
+		for k := 0; k < n; k++ {
+			r := x.reg()
+			x.emit(isa.OpFMNMX, isa.Mod{Flags: f &^ isa.ModFTZ}, []word{r}, []word{x.halfToFloat(a[0], k, bf), x.halfToFloat(b[0], k, bf), p})
+			out[k] = x.floatToHalf(auto, r, bf, isa.RN)
+		}
+		if n == 1 {
+			x.mov(d[0], out[0])
+		} else {
+			x.prmt(d[0], out[0], imm(0x5410), out[1])
+		}
+	}
+}
+
+// compareFloat is compare for floating-point operands i and i+1.
+func (x *expander) compareFloat(p, n word, c comparison, t vtype, i int, combine isa.BoolOp, q word) {
+	op := c.op
+	a, b := x.src(i, t.name), x.src(i+1, t.name)
+	m := isa.Mod{Cmp: op, Bool: combine, Flags: x.ftz}
+	switch {
+	case t.wide():
+		m.Flags = 0
+		x.emitWide(isa.OpDSETP, m, [][]word{{p}, {n}}, [][]word{a, b, {q}})
+	case t.name == "f32":
+		x.emit(isa.OpFSETP, m, []word{p, n}, []word{a[0], b[0], q})
+	case t.packed:
+		// p is the low half's result, the second predicate the high half's.
+		bf := t.name[0] == 'b'
+		m.Flags &^= isa.ModFTZ
+		lo, hi := x.pred(), x.pred()
+		x.emit(isa.OpFSETP, m, []word{lo, pt}, []word{x.halfToFloat(a[0], 0, bf), x.halfToFloat(b[0], 0, bf), q})
+		x.emit(isa.OpFSETP, m, []word{hi, pt}, []word{x.halfToFloat(a[0], 1, bf), x.halfToFloat(b[0], 1, bf), q})
+		x.movP(p, lo)
+		x.movP(n, hi)
+	default:
+		bf := t.name[0] == 'b'
+		m.Flags &^= isa.ModFTZ
+		x.emit(isa.OpFSETP, m, []word{p, n}, []word{x.halfToFloat(a[0], 0, bf), x.halfToFloat(b[0], 0, bf), q})
+	}
+}
+
+// cvtFloat converts between floating-point types.
+func (x *expander) cvtFloat(dt, st vtype, round string, integral, sat, relu bool) {
+	d, a := x.dst(0, dt.name), x.src(1, st.name)
+	r := roundings[round]
+	if st.name == "bf16" {
+		a = []word{x.halfToFloat(a[0], 0, true)}
+		st = valueTypes["f32"]
+	}
+	out := d
+	if sat || relu {
+		out = x.regs(len(d))
+	}
+	switch {
+	case dt.name == "bf16":
+		if st.wide() {
+			x.fail("cvt.bf16.f64 is not modelled")
+			return
+		}
+		if st.name == "f16" {
+			a = []word{x.halfToFloat(a[0], 0, false)}
+		}
+		x.floatToHalf(out[0], a[0], true, r)
+	case dt.name == "f16" && st.name == "f32":
+		x.floatToHalf(out[0], a[0], false, r)
+	case dt.name == st.name && !integral:
+		for k := range out {
+			x.mov(out[k], a[k])
+		}
+	default:
+		m := isa.Mod{Type: dt.machine(), BType: st.machine(), Round: r, Flags: x.ftz}
+		op := isa.OpF2F
+		if integral {
+			m.Flags |= isa.ModInt
+			if x.t().Has(isa.OpFRND) {
+				op = isa.OpFRND
+			}
+		}
+		x.emitWide(op, m, [][]word{out}, [][]word{a})
+	}
+	if relu {
+		x.fail("cvt.relu is modelled for packed halves only")
+	}
+	if sat {
+		x.saturate01(d, out, dt)
+	}
+}
+
+// saturate01 clamps to [0, 1]; NaN becomes 0.
+func (x *expander) saturate01(d, a []word, t vtype) {
+	m := floatMods{flags: isa.ModSat}
+	zero := []word{rz}
+	if t.wide() {
+		p := x.pred()
+		one := []word{rz, imm(0x3ff00000)}
+		x.emitWide(isa.OpDSETP, isa.Mod{Cmp: isa.CmpGT}, [][]word{{p}, {pt}}, [][]word{a, {rz}, {pt}})
+		v := x.sel64(pair{}, asPair(a), pair{rz, rz}, p)
+		x.emitWide(isa.OpDSETP, isa.Mod{Cmp: isa.CmpLT}, [][]word{{p}, {pt}}, [][]word{v.words(), x.inRegs(one), {pt}})
+		x.sel64(asPair(d), v, asPair(one), p)
+		return
+	}
+	x.floatEmit(t, isa.OpFADD, isa.OpDADD, isa.OpHADD2, m, d, a, zero)
+}
+
+// inRegs copies words to registers.
+func (x *expander) inRegs(w []word) []word {
+	out := make([]word, len(w))
+	for i := range w {
+		out[i] = x.mov(auto, w[i])
+	}
+	return out
+}
+
+// cvtPackHalves is cvt.rn.f16x2.f32 and its like: two floats become a pair of halves, the first one on top.
+func (x *expander) cvtPackHalves(round string, relu bool) {
+	dt := x.typ("f16x2 bf16x2")
+	st := x.typ("f32")
+	if x.err != nil || !x.args(3, 3) {
+		return
+	}
+	if round != "rn" && round != "rz" {
+		x.fail("cvt.%s.%s needs .rn or .rz", dt.name, st.name)
+		return
+	}
+	d, a, b := x.d32(0, "b32"), x.a32(1, "f32"), x.a32(2, "f32")
+	bf := dt.name[0] == 'b'
+	if x.sm() >= 80 {
+		m := isa.Mod{Type: dt.machine(), Round: roundings[round], Flags: isa.ModPackAB}
+		if relu {
+			m.Flags |= isa.ModRelu
+		}
+		x.emit(isa.OpF2FP, m, []word{d}, []word{a, b})
+		return
+	}
+	if relu {
+		z := func(w word) word {
+			r := x.reg()
+			x.emit(isa.OpFMNMX, isa.Mod{Flags: isa.ModNaN}, []word{r}, []word{w, rz, notPT})
+			return r
+		}
+		a, b = z(a), z(b)
+	}
+	lo, hi := x.floatToHalf(auto, b, bf, roundings[round]), x.floatToHalf(auto, a, bf, roundings[round])
+	x.prmt(d, lo, imm(0x5410), hi)
+}
+
+// ruleTestp is testp: what kind of number a value is.
+func ruleTestp(x *expander) {
+	what := x.take("finite", "infinite", "number", "notanumber", "normal", "subnormal")
+	t := x.typ("f32 f64")
+	if x.err != nil || !x.args(2, 2) {
+		return
+	}
+	if what == "" {
+		x.fail("testp lacks .finite, .infinite, .number, .notanumber, .normal or .subnormal")
+		return
+	}
+	a := x.src(1, t.name)
+	hi := x.and(auto, a[len(a)-1], imm(0x7fffffff))
+	inf, least := uint32(0x7f800000), uint32(0x00800000)
+	low := rz
+	if t.wide() {
+		inf, least, low = 0x7ff00000, 0x00100000, a[0]
+	}
+	v, top := pair{low, hi}, pair{rz, imm(inf)}
+	p := x.predDst(0)
+	switch what {
+	case "finite":
+		x.cmp(p, isa.CmpLT, isa.U32, hi, imm(inf), isa.BoolAnd, pt)
+	case "infinite":
+		x.cmp64(p, isa.CmpEQ, false, v, top, isa.BoolAnd, pt)
+	case "number":
+		x.cmp64(p, isa.CmpLE, false, v, top, isa.BoolAnd, pt)
+	case "notanumber":
+		x.cmp64(p, isa.CmpGT, false, v, top, isa.BoolAnd, pt)
+	case "normal":
+		q := x.test(isa.CmpGE, isa.U32, hi, imm(least))
+		x.cmp(p, isa.CmpLT, isa.U32, hi, imm(inf), isa.BoolAnd, q)
+	case "subnormal":
+		q := x.test(isa.CmpLT, isa.U32, hi, imm(least))
+		x.cmp64(p, isa.CmpNE, false, v, pair{rz, rz}, isa.BoolAnd, q)
+	}
+}
+
+// ruleCopysign is copysign: the sign of a on b.
+func ruleCopysign(x *expander) {
+	t := x.typ("f32 f64")
+	if x.err != nil || !x.args(3, 3) {
+		return
+	}
+	d, a, b := x.dst(0, t.name), x.src(1, t.name), x.src(2, t.name)
+	k := len(d) - 1
+	x.lop3(d[k], a[k], imm(0x80000000), b[k], 0xe2)
+	if k == 1 {
+		x.mov(d[0], b[0])
+	}
+}

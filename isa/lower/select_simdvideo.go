@@ -1,0 +1,314 @@
+package lower
+
+import (
+	"strings"
+
+	"github.com/sarchlab/smsim/isa"
+	"github.com/sarchlab/smsim/isa/ptx"
+)
+
+// SIMD video instructions on halves (v*2) and bytes (v*4). Kepler has them; everywhere else, and for results equal
+// to what was measured also on Kepler, they are computed lane by lane as ptxas expands them.
+
+// simd is a SIMD video instruction during selection.
+type simd struct {
+	op     string // without the lane count
+	n      int    // lanes
+	bits   int    // of a lane
+	dt     vtype
+	at, bt vtype
+	sat    bool
+	add    bool // .add: lanes are summed into c
+	cmp    isa.Cmp
+	mask   int // lanes of the destination that are written, bit i for lane i
+	asel   uint32
+	bsel   uint32
+	plain  bool // selectors and mask are the defaults
+}
+
+// ruleVideoLanes is the rule of all v*2 and v*4 instructions.
+func ruleVideoLanes(x *expander) {
+	s := simd{op: x.in.Op[:len(x.in.Op)-1], n: int(x.in.Op[len(x.in.Op)-1] - '0')}
+	s.bits = 32 / s.n
+	if s.op == "vset" {
+		s.at, s.bt, s.dt = x.typ("u32 s32"), x.typ("u32 s32"), valueTypes["u32"]
+		c, ok := comparisons[x.take("eq", "ne", "lt", "le", "gt", "ge")]
+		if !ok {
+			x.fail("%s lacks a comparison such as .eq or .lt", x.in.Op)
+			return
+		}
+		s.cmp = c.op
+	} else {
+		s.dt, s.at, s.bt = x.typ("u32 s32"), x.typ("u32 s32"), x.typ("u32 s32")
+	}
+	s.sat, s.add = x.has("sat"), x.has("add")
+	if x.err != nil || !x.args(4, 4) {
+		return
+	}
+	if s.sat && s.add {
+		x.fail("%s takes .sat or .add, not both", x.in.Op)
+		return
+	}
+	s.mask = x.laneMask(x.arg(0), s.n)
+	if s.n == 4 {
+		s.asel, s.bsel = x.laneSelector(x.arg(1), "b", 0x3210), x.laneSelector(x.arg(2), "b", 0x7654)
+		s.plain = s.asel == 0x3210 && s.bsel == 0x7654
+	} else {
+		s.asel, s.bsel = x.halfSelector(x.arg(1), 0x3210), x.halfSelector(x.arg(2), 0x7654)
+		s.plain = s.asel == 0x3210 && s.bsel == 0x7654
+	}
+	if x.err != nil {
+		return
+	}
+	s.plain = s.plain && s.mask == 1<<s.n-1
+	a, b, c, d := x.plainArg(1, "b32"), x.plainArg(2, "b32"), x.plainArg(3, "b32"), x.plainDst()
+	if x.simdWhole(&s, d, a, b, c) {
+		return
+	}
+	x.simdLanes(&s, d, a, b, c)
+}
+
+// laneMask is the destination's lane mask: .b20 writes bytes 0 and 2.
+func (x *expander) laneMask(a *ptx.Arg, n int) int {
+	if a.Member == "" {
+		return 1<<n - 1
+	}
+	prefix := "b"
+	if n == 2 {
+		prefix = "h"
+	}
+	digits, ok := strings.CutPrefix(a.Member, prefix)
+	mask := 0
+	for _, c := range digits {
+		if c < '0' || int(c-'0') >= n {
+			ok = false
+			break
+		}
+		mask |= 1 << (c - '0')
+	}
+	if !ok || mask == 0 {
+		x.fail("destination mask .%s of %s names no lanes", a.Member, x.in.Op)
+		return 1<<n - 1
+	}
+	return mask
+}
+
+// laneSelector is a source selector of bytes, such as .b7531, as a PRMT selector on {b, a}.
+func (x *expander) laneSelector(a *ptx.Arg, prefix string, def uint32) uint32 {
+	if a.Member == "" {
+		return def
+	}
+	digits, ok := strings.CutPrefix(a.Member, prefix)
+	if !ok || len(digits) != 4 {
+		x.fail("selector .%s of %s is not four byte numbers such as .b3210", a.Member, x.in.Op)
+		return def
+	}
+	var sel uint32
+	for _, c := range digits {
+		if c < '0' || c > '7' {
+			x.fail("selector .%s names a byte outside 0 to 7", a.Member)
+			return def
+		}
+		sel = sel<<4 | uint32(c-'0')
+	}
+	return sel
+}
+
+// halfSelector is a source selector of halves, such as .h32.
+func (x *expander) halfSelector(a *ptx.Arg, def uint32) uint32 {
+	if a.Member == "" {
+		return def
+	}
+	digits, ok := strings.CutPrefix(a.Member, "h")
+	if !ok || len(digits) != 2 {
+		x.fail("selector .%s of %s is not two half numbers such as .h10", a.Member, x.in.Op)
+		return def
+	}
+	var sel uint32
+	for _, c := range digits {
+		if c < '0' || c > '3' {
+			x.fail("selector .%s names a half outside 0 to 3", a.Member)
+			return def
+		}
+		h := uint32(c-'0') * 2
+		sel = sel<<8 | (h+1)<<4 | h
+	}
+	return sel
+}
+
+// simdWhole computes the forms that need no separation of lanes: all types unsigned, default selectors, no
+// saturation. It reports whether it did.
+func (x *expander) simdWhole(s *simd, d, a, b, c word) bool {
+	if !s.plain || s.sat || s.at.signed() || s.bt.signed() || s.dt.signed() {
+		return false
+	}
+	if s.op == "vabsdiff" && s.n == 4 && x.t().Has(isa.OpVABSDIFF4) {
+		m := isa.Mod{Type: isa.U8}
+		if x.sm() < 70 {
+			m.BType, m.DType = isa.U8, isa.U32
+		}
+		if s.add {
+			m.Flags = isa.ModAcc
+		} else {
+			c = rz
+		}
+		x.emit(isa.OpVABSDIFF4, m, []word{d}, []word{a, b, c})
+		return true
+	}
+	if s.add {
+		return false
+	}
+	low := uint32(0x10000) // lowest bit of the upper lanes
+	top := uint32(0x80808080)
+	switch {
+	case s.op == "vadd" && s.n == 2:
+		sum := x.add(auto, a, b)
+		t := x.and(auto, x.lop3(auto, sum, a, b, lutA^lutB^lutC), imm(low))
+		x.sub(d, sum, t)
+	case s.op == "vsub" && s.n == 2:
+		diff := x.sub(auto, a, b)
+		t := x.and(auto, x.lop3(auto, diff, a, b, lutA^lutB^lutC), imm(low))
+		x.add(d, diff, t)
+	case s.op == "vadd":
+		u, v := x.and(auto, a, imm(^top)), x.and(auto, b, imm(^top))
+		t := x.lop3(auto, a, imm(top), b, 0x48)
+		x.xor(d, x.add(auto, u, v), t)
+	case s.op == "vsub":
+		u, v := x.or(auto, a, imm(top)), x.and(auto, b, imm(^top))
+		t := x.lop3(auto, a, imm(top), b, 0x84)
+		x.xor(d, x.sub(auto, u, v), t)
+	case s.op == "vavrg" && s.n == 2:
+		t := x.lop3(auto, a, imm(0xfffefffe), b, 0x48)
+		u := x.or(auto, a, b)
+		x.sub(d, u, x.shr(auto, t, imm(1)))
+	case (s.op == "vmin" || s.op == "vmax") && s.n == 2:
+		al, ah := x.and(auto, a, imm(0xffff)), x.and(auto, a, imm(0xffff0000))
+		bl, bh := x.and(auto, b, imm(0xffff)), x.and(auto, b, imm(0xffff0000))
+		l := x.minmax(auto, al, bl, s.op == "vmax", isa.U32)
+		h := x.minmax(auto, ah, bh, s.op == "vmax", isa.U32)
+		x.or(d, l, h)
+	default:
+		return false
+	}
+	return true
+}
+
+// simdLanes computes each lane in 32 bits.
+func (x *expander) simdLanes(s *simd, d, a, b, c word) {
+	la := x.simdSource(s, a, b, s.asel, s.at.signed())
+	lb := x.simdSource(s, a, b, s.bsel, s.bt.signed())
+	lanes := make([]word, s.n)
+	for i := range lanes {
+		if s.add && s.mask&(1<<i) == 0 {
+			continue
+		}
+		lanes[i] = x.simdOp(s, la[i], lb[i])
+	}
+	if s.add {
+		v := c
+		for i, l := range lanes {
+			if s.mask&(1<<i) == 0 {
+				continue
+			}
+			v = x.add(auto, v, l)
+		}
+		x.mov(d, v)
+		return
+	}
+	if s.sat {
+		for i, l := range lanes {
+			lanes[i] = x.simdSat(s, l)
+		}
+	}
+	x.simdMerge(s, d, lanes, c)
+}
+
+// simdSource are the selected lanes of a source, extended.
+func (x *expander) simdSource(s *simd, a, b word, sel uint32, signed bool) []word {
+	out := make([]word, s.n)
+	w := x.prmt(auto, a, imm(sel), b)
+	for i := range out {
+		switch {
+		case x.sm() < 70:
+			out[i] = x.bfe(auto, w, i*s.bits, s.bits, signed)
+		case s.n == 4:
+			out[i] = x.prmt(auto, w, imm(0x7650+uint32(i)), rz)
+			if signed {
+				out[i] = x.prmt(auto, out[i], imm(0x8880), rz)
+			}
+		case i == 0 && signed:
+			out[i] = x.prmt(auto, w, imm(0x9910), rz)
+		case i == 0:
+			out[i] = x.prmt(auto, w, imm(0x7710), rz)
+		case signed:
+			t := x.shr(auto, x.and(auto, w, imm(0xffff0000)), imm(16))
+			out[i] = x.prmt(auto, t, imm(0x9910), rz)
+		default:
+			out[i] = x.shr(auto, w, imm(16))
+		}
+	}
+	return out
+}
+
+// simdOp computes one lane.
+func (x *expander) simdOp(s *simd, a, b word) word {
+	switch s.op {
+	case "vadd":
+		return x.add(auto, a, b)
+	case "vsub":
+		return x.sub(auto, a, b)
+	case "vavrg":
+		v := x.add(auto, a, b)
+		p := x.test(isa.CmpGE, isa.S32, v, rz)
+		x.under(p, func() { x.add(v, v, imm(1)) })
+		return x.sar(auto, v, imm(1))
+	case "vabsdiff":
+		return x.abs(auto, x.sub(auto, a, b))
+	case "vmin", "vmax":
+		return x.minmax(auto, a, b, s.op == "vmax", isa.S32)
+	}
+	return x.and(auto, x.maskIf(x.test(s.cmp, isa.S32, a, b)), imm(1))
+}
+
+// simdSat saturates a lane to its type.
+func (x *expander) simdSat(s *simd, v word) word {
+	t := valueTypes[map[bool]map[int]string{false: {16: "u16", 8: "u8"}, true: {16: "s16", 8: "s8"}}[s.dt.signed()][s.bits]]
+	if s.op == "vabsdiff" {
+		_, hi := limits(t)
+		p := x.test(isa.CmpGT, isa.U32, v, imm(hi))
+		v = x.sel(auto, v, imm(hi), notP(p))
+	} else {
+		v = x.clamp32(v, t, valueTypes["s32"])
+	}
+	return x.ext(auto, v, t)
+}
+
+// simdMerge packs the lanes and takes those outside the mask from c.
+func (x *expander) simdMerge(s *simd, d word, lanes []word, c word) {
+	var v word
+	sel := uint32(0)
+	if s.n == 2 {
+		v = x.prmt(auto, lanes[0], imm(0x7610), rz)
+		v = x.prmt(auto, v, imm(0x5410), lanes[1])
+		for i := 0; i < 2; i++ {
+			part := uint32([]uint32{0x10, 0x32}[i])
+			if s.mask&(1<<i) == 0 {
+				part += 0x44
+			}
+			sel |= part << (8 * i)
+		}
+	} else {
+		v = x.prmt(auto, lanes[0], imm(0x7650), rz)
+		for i, m := range []uint32{0x7604, 0x7054, 0x0654} {
+			v = x.prmt(auto, lanes[i+1], imm(m), v)
+		}
+		for i := uint32(0); i < 4; i++ {
+			part := i
+			if s.mask&(1<<i) == 0 {
+				part += 4
+			}
+			sel |= part << (4 * i)
+		}
+	}
+	x.prmt(d, v, imm(sel), c)
+}

@@ -1,0 +1,507 @@
+package lower
+
+import (
+	"github.com/sarchlab/smsim/isa"
+	"github.com/sarchlab/smsim/isa/ptx"
+)
+
+// Scalar video instructions. Only Fermi to Pascal have them; what the hardware of this project was measured with
+// computes them as ptxas expands them from Volta on: in 64 bits, with the high word known to be zero or the
+// sign of the low word for the operands. That expansion, with its deviations from the PTX document
+// (docs/deviations.md), is what every target does here; plain forms use the video unit where there is one.
+
+// highWord says what is known of the upper word of a 64-bit intermediate.
+type highWord uint8
+
+const (
+	highZero  highWord = iota // zero
+	highSign                  // copies of the low word's sign
+	highValue                 // in hi
+)
+
+// wide64 is an intermediate of a video instruction.
+type wide64 struct {
+	lo   word
+	kind highWord
+	hi   word
+}
+
+// high gives the upper word as an operand.
+func (x *expander) high(v wide64) word {
+	switch v.kind {
+	case highZero:
+		return rz
+	case highSign:
+		return x.signWord(auto, v.lo)
+	}
+	return v.hi
+}
+
+// videoPart is a byte or half selector: the index of the part and its width; width 32 is the whole word.
+type videoPart struct{ index, bits int }
+
+func (x *expander) videoPart(a *ptx.Arg) videoPart {
+	m := a.Member
+	switch {
+	case m == "":
+		return videoPart{0, 32}
+	case len(m) == 2 && m[0] == 'b' && m[1] >= '0' && m[1] <= '3':
+		return videoPart{int(m[1] - '0'), 8}
+	case len(m) == 2 && m[0] == 'h' && (m[1] == '0' || m[1] == '1'):
+		return videoPart{int(m[1] - '0'), 16}
+	}
+	x.fail("selector .%s is none of .b0 to .b3, .h0, .h1", m)
+	return videoPart{0, 32}
+}
+
+// plainArg is operand i without its selector, as words of type typ.
+func (x *expander) plainArg(i int, typ string) word {
+	a := *x.arg(i)
+	a.Member, a.Neg = "", a.Neg && a.Kind == ptx.ArgInt
+	w := x.value(&a, typ)
+	return w[0]
+}
+
+// plainDst is destination operand 0 without its selector.
+func (x *expander) plainDst() word {
+	a := *x.arg(0)
+	a.Member = ""
+	return x.destination(&a, "b32")[0]
+}
+
+// videoOperand selects and extends a part of source operand i.
+func (x *expander) videoOperand(i int, t vtype) wide64 {
+	a := x.plainArg(i, t.name)
+	p := x.videoPart(x.arg(i))
+	v := wide64{kind: highZero}
+	if t.signed() {
+		v.kind = highSign
+	}
+	if x.sm() < 70 {
+		v.lo = a
+		if p.bits < 32 {
+			v.lo = x.bfe(auto, a, p.index*p.bits, p.bits, t.signed())
+		}
+		return v
+	}
+	k := uint32(p.index)
+	switch {
+	case p.bits == 32:
+		v.lo = x.prmt(auto, a, imm(0x3210), rz)
+	case p.bits == 8 && t.signed():
+		v.lo = x.prmt(auto, x.prmt(auto, a, imm(0x7650+k), rz), imm(0x8880), rz)
+	case p.bits == 8:
+		v.lo = x.prmt(auto, a, imm(0x7770+k), rz)
+	case t.signed():
+		v.lo = x.prmt(auto, x.prmt(auto, a, imm([]uint32{0x7610, 0x5432}[k]), rz), imm(0x9910), rz)
+	default:
+		v.lo = x.prmt(auto, a, imm([]uint32{0x7710, 0x7732}[k]), rz)
+	}
+	return v
+}
+
+// videoAdd is a + b or a - b; needHigh says whether the upper word counts.
+func (x *expander) videoAdd(a, b wide64, sub, needHigh bool) wide64 {
+	bl := b.lo
+	if sub {
+		bl = neg(bl)
+	}
+	if !needHigh {
+		return wide64{lo: x.add(auto, a.lo, bl), kind: highSign}
+	}
+	lo, c := x.addCC(auto, a.lo, bl)
+	flip := func(w word) word {
+		if !sub {
+			return w
+		}
+		if isZero(w) {
+			return imm(0xffffffff)
+		}
+		return inv(w)
+	}
+	v := wide64{lo: lo, kind: highValue}
+	switch {
+	case x.sm() < 70:
+		v.hi = x.highSum(a, b, flip, c)
+	case a.kind == highZero:
+		h := rz
+		if b.kind == highSign {
+			if !sub {
+				v.hi = x.leaSign(b.lo, rz, c)
+				return v
+			}
+			h = x.signWord(auto, b.lo)
+		}
+		v.hi = x.addX(auto, rz, flip(h), c)
+	case b.kind == highZero:
+		v.hi = x.leaSign(a.lo, flip(rz), c)
+	default:
+		v.hi = x.leaSign(a.lo, flip(x.signWord(auto, b.lo)), c)
+	}
+	return v
+}
+
+// highSum adds the upper words before Volta. The condition code must survive: sign words are made by SHR, which leaves it alone.
+func (x *expander) highSum(a, b wide64, flip func(word) word, c carry) word {
+	return x.addX(auto, x.high(a), flip(x.high(b)), c)
+}
+
+// leaSign is the sign of a, plus b and carry: LEA.HI.X.SX32.
+func (x *expander) leaSign(a, b word, c carry) word {
+	d := x.reg()
+	x.emit(isa.OpLEA, isa.Mod{Flags: isa.ModHI | isa.ModX | isa.ModSX32}, []word{d, pt}, []word{a, b, imm(1), c.p})
+	return d
+}
+
+// ruleVideo is vadd, vsub, vabsdiff, vmin, vmax, vshl, vshr and vset.
+func ruleVideo(x *expander) {
+	op := x.in.Op
+	if op == "vset" {
+		x.videoSet()
+		return
+	}
+	dt, at, bt := x.typ("u32 s32"), x.typ("u32 s32"), x.typ("u32 s32")
+	sat := x.has("sat")
+	shift := op == "vshl" || op == "vshr"
+	wrap := ""
+	if shift {
+		if wrap = x.take("clamp", "wrap"); wrap == "" {
+			x.fail("%s lacks .clamp or .wrap", op)
+			return
+		}
+		if bt.name != "u32" {
+			x.fail("the shift amount of %s has type .u32", op)
+			return
+		}
+	}
+	second := x.take("add", "min", "max")
+	if x.err != nil || !x.videoArgs(second) {
+		return
+	}
+	merge := x.videoPart(x.arg(0))
+	a, b := x.videoOperand(1, at), x.videoOperand(2, bt)
+	var v wide64
+	full := false // the saturation looks at all of the upper word
+	signOfLow := false
+	switch op {
+	case "vadd", "vsub":
+		v = x.videoAdd(a, b, op == "vsub", sat)
+		signOfLow = true
+	case "vabsdiff":
+		v = x.videoAbs(x.videoAdd(a, b, true, true), sat)
+	case "vmin", "vmax":
+		v = x.videoMinMax(a, b, op == "vmax", sat)
+	default:
+		v = x.videoShift(a, b.lo, op == "vshl", wrap == "wrap", sat)
+		full, signOfLow = true, true
+	}
+	x.videoFinish(v, dt, sat, full, signOfLow, merge, second)
+}
+
+// videoArgs checks the number of operands: a third source belongs to a merge or a secondary operation.
+func (x *expander) videoArgs(second string) bool {
+	if !x.args(3, 4) {
+		return false
+	}
+	merge := x.arg(0).Member != ""
+	switch {
+	case merge && second != "":
+		x.fail("%s takes a destination selector or a secondary operation, not both", x.in.Op)
+	case (merge || second != "") != (len(x.in.Args) == 4):
+		x.fail("%s takes a third source exactly with a destination selector or a secondary operation", x.in.Op)
+	default:
+		return true
+	}
+	return false
+}
+
+// videoAbs is the absolute value of a difference.
+func (x *expander) videoAbs(v wide64, sat bool) wide64 {
+	hi := x.high(v)
+	if !sat {
+		p := x.test(isa.CmpLT, isa.S32, hi, rz)
+		x.under(p, func() { x.negate(v.lo, v.lo) })
+		return wide64{lo: v.lo, kind: highZero}
+	}
+	m := x.sub64(pair{}, pair{rz, rz}, pair{v.lo, hi})
+	p := x.test(isa.CmpLT, isa.S32, hi, rz)
+	h := x.sel(auto, m.hi, hi, p)
+	return wide64{lo: x.sel(auto, m.lo, v.lo, p), kind: highValue, hi: h}
+}
+
+// videoMinMax compares in 64 bits.
+func (x *expander) videoMinMax(a, b wide64, max, sat bool) wide64 {
+	op := isa.CmpLT
+	if max {
+		op = isa.CmpGT
+	}
+	ah, bh := x.high(a), x.high(b)
+	p := x.cmp64(auto, op, true, pair{a.lo, ah}, pair{b.lo, bh}, isa.BoolAnd, pt)
+	v := wide64{lo: x.sel(auto, a.lo, b.lo, p)}
+	switch {
+	case a.kind == highZero && b.kind == highZero:
+		v.kind = highZero
+	case sat:
+		v.kind, v.hi = highValue, x.sel(auto, ah, bh, p)
+	default:
+		v.kind = highSign
+	}
+	return v
+}
+
+// videoShift shifts a by n bits, which clamp at 32 or wrap.
+func (x *expander) videoShift(a wide64, n word, left, wrap, sat bool) wide64 {
+	if wrap {
+		n = x.and(auto, n, imm(0x1f))
+	} else {
+		p := x.cmp64(auto, isa.CmpLT, true, pair{n, rz}, pair{imm(0x20), rz}, isa.BoolAnd, pt)
+		n = x.sel(auto, n, imm(0x20), p)
+	}
+	v := wide64{kind: highSign}
+	if left {
+		if sat {
+			s := x.shl64(pair{}, pair{a.lo, x.high(a)}, n)
+			return x.signAt34(s)
+		}
+		v.lo = x.shl(auto, a.lo, n)
+		return v
+	}
+	hi := x.high(a)
+	if !sat || a.kind == highZero {
+		if x.sm() >= 70 {
+			v.lo = x.reg()
+			x.emit(isa.OpSHF, isa.Mod{Type: isa.S64, Flags: isa.ModRight}, []word{v.lo}, []word{a.lo, n, hi})
+		} else {
+			v.lo = x.shr64(pair{}, pair{a.lo, hi}, n, true).lo
+		}
+		if a.kind == highZero {
+			v.kind = highZero
+		}
+		return v
+	}
+	return x.signAt34(x.shr64(pair{}, pair{a.lo, hi}, n, true))
+}
+
+// signAt34 extends the sign of a 34-bit value.
+func (x *expander) signAt34(s pair) wide64 {
+	hi := x.and(auto, s.hi, imm(3))
+	top := x.shr(auto, x.and(auto, hi, imm(2)), imm(1))
+	p := x.cmp64(auto, isa.CmpNE, false, pair{top, rz}, pair{imm(1), rz}, isa.BoolAnd, pt)
+	x.under(notP(p), func() { x.or(hi, hi, imm(0xfffffffc)) })
+	return wide64{lo: s.lo, kind: highValue, hi: hi}
+}
+
+// videoFinish saturates, then merges or does the secondary operation, and writes the destination.
+func (x *expander) videoFinish(v wide64, dt vtype, sat, full, signOfLow bool, merge videoPart, second string) {
+	hi := v
+	if sat {
+		if merge.bits < 32 {
+			v.lo = x.videoSatPart(v, dt, merge)
+		} else {
+			v.lo = x.videoSatWord(v, dt, full)
+		}
+	}
+	d := x.plainDst()
+	switch {
+	case merge.bits < 32:
+		x.prmt(d, v.lo, imm(mergeSelector(merge)), x.plainArg(3, "b32"))
+	case second == "add":
+		x.add(d, x.plainArg(3, "b32"), v.lo)
+	case second != "":
+		x.videoSecond(d, v, hi, dt, sat && !signOfLow, second == "max")
+	default:
+		x.mov(d, v.lo)
+	}
+}
+
+// mergeSelector puts the low byte of the result, or for the upper half its upper half, into a word (as ptxas
+// expands it).
+func mergeSelector(p videoPart) uint32 {
+	if p.bits == 8 {
+		return []uint32{0x7650, 0x7604, 0x7054, 0x0654}[p.index]
+	}
+	return []uint32{0x7610, 0x3254}[p.index]
+}
+
+// videoSatWord saturates to a word. Unless full, an unsigned result only loses negative values.
+func (x *expander) videoSatWord(v wide64, dt vtype, full bool) word {
+	switch {
+	case !dt.signed() && v.kind == highZero:
+		return v.lo
+	case !dt.signed() && full:
+		return x.clampToU32(pair{v.lo, x.high(v)}, true)
+	case !dt.signed():
+		return x.and(auto, x.maskIf(x.test(isa.CmpGE, isa.S32, x.high(v), rz)), v.lo)
+	case v.kind == highZero:
+		p := x.test(isa.CmpEQ, isa.S32, x.signWord(auto, v.lo), rz)
+		return x.sel(auto, v.lo, imm(0x7fffffff), p)
+	}
+	return x.videoSatSigned(v.lo, x.high(v))
+}
+
+// videoSatSigned saturates to a signed word where the upper word is not the sign of the lower one.
+func (x *expander) videoSatSigned(lo, hi word) word {
+	s := x.xor(auto, x.signWord(auto, lo), hi)
+	fits := x.test(isa.CmpEQ, isa.S32, s, rz)
+	top := x.mov(auto, imm(0x7fffffff))
+	p := x.test(isa.CmpGE, isa.S32, hi, rz)
+	v := lo
+	x.under(notP(fits), func() { x.sel(v, top, imm(0x80000000), p) })
+	return v
+}
+
+// videoSatPart saturates to a byte or half: anything with a nonzero upper word counts as too large.
+func (x *expander) videoSatPart(v wide64, dt vtype, p videoPart) word {
+	limit := uint32(1)<<p.bits - 1
+	if dt.signed() {
+		limit >>= 1
+	}
+	lo := v.lo
+	if v.kind != highZero {
+		q := x.test(isa.CmpNE, isa.U32, x.high(v), rz)
+		lo = x.or(auto, x.maskIf(q), lo)
+	}
+	over := x.test(isa.CmpGT, isa.U32, lo, imm(limit))
+	lo = x.sel(auto, lo, imm(limit), notP(over))
+	if dt.signed() {
+		return x.sext(auto, lo, p.bits)
+	}
+	return x.zext(auto, lo, p.bits)
+}
+
+// videoSecond is the secondary minimum or maximum with c, compared in 64 bits.
+func (x *expander) videoSecond(d word, v, raw wide64, dt vtype, clampHigh, max bool) {
+	c := x.plainArg(3, "b32")
+	op := isa.CmpLT
+	if max {
+		op = isa.CmpGT
+	}
+	var vh, ch word
+	switch {
+	case dt.signed():
+		ch, vh = x.signWord(auto, c), x.signWord(auto, v.lo)
+	case clampHigh && raw.kind == highValue:
+		ch = rz
+		p := x.test(isa.CmpLT, isa.S32, raw.hi, rz)
+		vh = x.sel(auto, raw.hi, rz, notP(p))
+	case clampHigh:
+		ch, vh = rz, rz
+	default:
+		ch, vh = rz, x.signWord(auto, v.lo)
+	}
+	p := x.cmp64(auto, op, dt.signed(), pair{v.lo, vh}, pair{c, ch}, isa.BoolAnd, pt)
+	x.sel(d, v.lo, c, p)
+}
+
+// videoSet is vset: 1 where the comparison holds.
+func (x *expander) videoSet() {
+	at, bt := x.typ("u32 s32"), x.typ("u32 s32")
+	name := x.take("eq", "ne", "lt", "le", "gt", "ge")
+	c, ok := comparisons[name]
+	if !ok {
+		x.fail("vset lacks a comparison such as .eq or .lt")
+		return
+	}
+	second := x.take("add", "min", "max")
+	if x.err != nil || !x.videoArgs(second) {
+		return
+	}
+	merge := x.videoPart(x.arg(0))
+	a, b := x.videoOperand(1, at), x.videoOperand(2, bt)
+	p := x.cmp64(auto, c.op, true, pair{a.lo, x.high(a)}, pair{b.lo, x.high(b)}, isa.BoolAnd, pt)
+	m := x.maskIf(p)
+	q := x.test(isa.CmpNE, isa.U32, m, imm(0xffffffff))
+	v := x.sel(auto, m, imm(1), q)
+	v = x.sel(auto, v, rz, notP(q))
+	x.videoFinish(wide64{lo: v, kind: highZero}, valueTypes["u32"], false, false, true, merge, second)
+}
+
+// ruleVmad is vmad: a * b + c with optional negation, +1, shift right and saturation.
+func ruleVmad(x *expander) {
+	_, at, bt := x.typ("u32 s32"), x.typ("u32 s32"), x.typ("u32 s32")
+	po, sat := x.has("po"), x.has("sat")
+	shift := map[string]uint32{"": 0, "shr7": 7, "shr15": 15}[x.take("shr7", "shr15")]
+	if x.err != nil || !x.args(4, 4) {
+		return
+	}
+	negProduct := x.arg(1).Neg != x.arg(2).Neg
+	negC := x.arg(3).Neg
+	if (negProduct || negC) && po || negProduct && negC {
+		x.fail("vmad negates the product or c, and .po only without negation")
+		return
+	}
+	signed := at.signed() || bt.signed() || negProduct || negC
+	a, b, c := x.videoOperand(1, at), x.videoOperand(2, bt), x.plainArg(3, "b32")
+	d := x.plainDst()
+	if !sat && shift == 0 {
+		x.vmadWord(d, a.lo, b.lo, c, negProduct, negC, po)
+		return
+	}
+	var v pair
+	if negProduct {
+		p := x.mulWide(pair{}, a.lo, b.lo, true)
+		v = x.addOne(pair{x.not(auto, p.lo), x.not(auto, p.hi)}, c)
+	} else {
+		if negC {
+			c = x.not(auto, c)
+		}
+		v = x.madWide(pair{}, a.lo, b.lo, pair{c, x.signWord(auto, c)}, true)
+		if negC || po {
+			v = x.add64(pair{}, v, pair{imm(1), rz})
+		}
+	}
+	if !sat {
+		x.shr64Low(d, v, imm(shift), signed)
+		return
+	}
+	if shift > 0 {
+		v = x.shr64(pair{}, v, imm(shift), signed)
+	}
+	if signed {
+		x.mov(d, x.videoSatSigned(v.lo, v.hi))
+	} else {
+		x.mov(d, x.clampToU32(v, true))
+	}
+}
+
+// shr64Low is the low word of a 64-bit right shift.
+func (x *expander) shr64Low(d word, v pair, n word, signed bool) {
+	t := isa.U64
+	if signed {
+		t = isa.S64
+	}
+	if x.t().Has(isa.OpSHF) {
+		x.emit(isa.OpSHF, isa.Mod{Type: t, Flags: isa.ModRight}, []word{d}, []word{v.lo, n, v.hi})
+		return
+	}
+	x.mov(d, x.shr64(pair{}, v, n, signed).lo)
+}
+
+// addOne is v + 1 + c with c sign-extended: one three-input addition from Volta on.
+func (x *expander) addOne(v pair, c word) pair {
+	if x.sm() < 70 {
+		v = x.add64(pair{}, v, pair{imm(1), rz})
+		return x.add64(pair{}, v, pair{c, x.signWord(auto, c)})
+	}
+	lo, p, q := x.reg(), x.pred(), x.pred()
+	x.emit(isa.OpIADD3, isa.Mod{}, []word{lo, p, q}, []word{v.lo, imm(1), c})
+	h := x.signWord(auto, c)
+	hi := x.reg()
+	x.emit(isa.OpIADD3, isa.Mod{Flags: isa.ModX}, []word{hi, pt, pt}, []word{v.hi, rz, h, p, q})
+	return pair{lo, hi}
+}
+
+// vmadWord is vmad without shift and saturation: 32 bits suffice.
+func (x *expander) vmadWord(d, a, b, c word, negProduct, negC, po bool) {
+	switch {
+	case negProduct:
+		p := x.not(auto, x.mulLo(auto, a, b))
+		x.add3(d, p, imm(1), c)
+	case negC:
+		x.add(d, x.madLo(auto, a, b, x.not(auto, c)), imm(1))
+	case po:
+		x.add(d, x.madLo(auto, a, b, c), imm(1))
+	default:
+		x.madLo(d, a, b, c)
+	}
+}
