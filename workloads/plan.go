@@ -12,6 +12,7 @@ import (
 // A workload file gives one case; a study file one per variant and launch.
 type Plan struct {
 	Study    bool
+	Bare     bool   // made from a PTX file and flags, without a run file
 	Path     string // the run file, "" if the plan comes from flags alone
 	Name     string
 	Question string // a study's question, a workload's description

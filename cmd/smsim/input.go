@@ -1,0 +1,194 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/sarchlab/smsim/strictyaml"
+	"github.com/sarchlab/smsim/study"
+	"github.com/sarchlab/smsim/workloads"
+)
+
+// maxInput bounds a run file or PTX file.
+const maxInput = 256 << 20
+
+// load reads a run file, a PTX file or a bundled workload; "-" is standard input.
+func (s *settings) load(name string, in io.Reader) (*workloads.Plan, error) {
+	shown := name
+	var text []byte
+	var err error
+	switch {
+	case name == "-":
+		shown = "<stdin>"
+		text, err = io.ReadAll(io.LimitReader(in, maxInput))
+	case isBundled(name):
+		return inputPlan(workloads.LoadFS(workloads.Bundled(), path.Join(name, "study.yaml")))
+	default:
+		text, err = os.ReadFile(name)
+	}
+	if err != nil {
+		return nil, &study.InputError{Err: readError(shown, err)}
+	}
+	if isPTX(shown, text) {
+		return s.barePTX(shown, text), nil
+	}
+	return inputPlan(workloads.Decode(shown, text))
+}
+
+func inputPlan(p *workloads.Plan, err error) (*workloads.Plan, error) {
+	if err != nil {
+		return nil, &study.InputError{Err: err}
+	}
+	return p, nil
+}
+
+// isBundled says that the name is a bundled workload's and no file's.
+func isBundled(name string) bool {
+	if !slices.Contains(workloads.BundledNames(), name) {
+		return false
+	}
+	st, err := os.Stat(name)
+	return err != nil || st.IsDir()
+}
+
+// readError is the error for a file that cannot be read, with what may have been meant.
+func readError(name string, err error) error {
+	if os.IsNotExist(err) {
+		return fmt.Errorf("cannot read %s: no such file%s", name, similar(name))
+	}
+	if pe, ok := err.(*fs.PathError); ok {
+		err = pe.Err
+	}
+	return fmt.Errorf("cannot read %s: %w", name, err)
+}
+
+// similar suggests a file of the same directory or a bundled workload.
+func similar(name string) string {
+	var files []string
+	if entries, err := os.ReadDir(filepath.Dir(name)); err == nil {
+		for _, e := range entries {
+			files = append(files, e.Name())
+		}
+	}
+	if n := strictyaml.Nearest(filepath.Base(name), files); n != "" {
+		return fmt.Sprintf("; did you mean %s?", filepath.Join(filepath.Dir(name), n))
+	}
+	if !strings.ContainsAny(name, "/\\.") {
+		return "; bundled workloads: " + strings.Join(workloads.BundledNames(), ", ")
+	}
+	return ""
+}
+
+// isPTX tells PTX from YAML by the file's extension, or by a .version directive at the start of a line.
+func isPTX(name string, text []byte) bool {
+	switch strings.ToLower(filepath.Ext(name)) {
+	case ".ptx":
+		return true
+	case ".yaml", ".yml":
+		return false
+	}
+	for line := range strings.Lines(string(text)) {
+		if t := strings.TrimSpace(line); strings.HasPrefix(t, ".version") || strings.HasPrefix(t, ".target") {
+			return true
+		}
+	}
+	return false
+}
+
+// barePTX is the plan of a PTX file; applyLaunch fills in the launch.
+func (s *settings) barePTX(name string, text []byte) *workloads.Plan {
+	at := strictyaml.Place{File: name}
+	return &workloads.Plan{Path: name, Name: strings.TrimSuffix(filepath.Base(name), filepath.Ext(name)), Bare: true,
+		Settings: workloads.Settings{Check: workloads.CheckAuto, Caches: workloads.CachesWarm},
+		Cases:    []*workloads.Case{{Place: at, Kernel: &workloads.KernelFile{Path: name, Text: text}, EntryAt: at}}}
+}
+
+// applyLaunch replaces entry, geometry and arguments of the plan's only case. Expected output belongs to the launch in
+// the file: it is dropped when the launch changes.
+func (s *settings) applyLaunch(plan *workloads.Plan) error {
+	c := plan.Cases[0]
+	if from, ok := s.origin("launch"); ok {
+		return bad(from, fmt.Errorf("%s is not a study and has one launch", plan.Path))
+	}
+	if from, ok := s.origin("kernel"); ok {
+		k := s.list("kernel")
+		if len(k) != 1 {
+			return bad(from, fmt.Errorf("give one kernel, not %d", len(k)))
+		}
+		if k[0] != c.Entry {
+			c.Expect = nil
+		}
+		c.Entry, c.EntryAt = k[0], strictyaml.Place{File: from}
+	}
+	for _, d := range []struct {
+		key string
+		to  *workloads.Dim
+	}{{"grid", &workloads.Dim{Dim3: c.Grid}}, {"block", &workloads.Dim{Dim3: c.Block}}} {
+		from, ok := s.origin(d.key)
+		if !ok {
+			if d.to.X == 0 {
+				return usageError{fmt.Errorf("a PTX file needs its launch: --grid, --block and one --arg for each parameter; --%s is missing", d.key)}
+			}
+			continue
+		}
+		v, err := workloads.ParseDim(s.v.GetString(d.key))
+		if err != nil {
+			return bad(from, err)
+		}
+		if v != d.to.Dim3 {
+			c.Expect = nil
+		}
+		if d.key == "grid" {
+			c.Grid = v
+		} else {
+			c.Block = v
+		}
+		if plan.Bare {
+			c.Place = strictyaml.Place{File: "command line"}
+		} else {
+			c.Place = strictyaml.Place{File: from}
+		}
+	}
+	if from, ok := s.origin("shared"); ok {
+		v := s.v.GetInt("shared")
+		if v < 0 {
+			return bad(from, fmt.Errorf("%d is negative", v))
+		}
+		c.DynamicShared = v
+	}
+	return s.applyArgs(plan, c)
+}
+
+func (s *settings) applyArgs(plan *workloads.Plan, c *workloads.Case) error {
+	from, ok := s.origin("arg")
+	if !ok {
+		return nil
+	}
+	for i, text := range s.list("arg") {
+		a, err := workloads.ParseArg(text)
+		if err != nil {
+			return bad(fmt.Sprintf("%s %d", from, i+1), err)
+		}
+		a.Place = strictyaml.Place{File: fmt.Sprintf("%s %s", from, text)}
+		if plan.Bare {
+			c.Args = append(c.Args, a)
+			continue
+		}
+		var names []string
+		for _, x := range c.Args {
+			names = append(names, x.Name)
+		}
+		j := slices.Index(names, a.Name)
+		if j < 0 || a.Name == "" {
+			return bad(from, fmt.Errorf("%q: name the argument of %s that it replaces, as in --arg NAME=...; it has %s", text, plan.Path, strings.Join(names, ", ")))
+		}
+		c.Args[j], c.Expect = a, nil
+	}
+	return nil
+}

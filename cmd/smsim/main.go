@@ -1,0 +1,81 @@
+// Command smsim runs integer GPU kernels, given as PTX, on a cycle-approximate model of one streaming multiprocessor
+// and says what limits them. See smsim help.
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sarchlab/smsim/study"
+)
+
+// Exit codes.
+const (
+	exitFine    = 0
+	exitFailure = 1 // a simulation or a check failed
+	exitUsage   = 2 // wrong usage or input
+)
+
+func main() { os.Exit(execute(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
+
+// usageError is a mistake in flags, environment or arguments.
+type usageError struct{ error }
+
+// checkError says that outputs differ from what is expected; the report has been printed.
+type checkError struct{ error }
+
+// execute runs one command line and gives its exit code. All errors are printed here, once.
+func execute(args []string, in io.Reader, out, errOut io.Writer) int {
+	root := newRoot()
+	root.SetArgs(args)
+	root.SetIn(in)
+	root.SetOut(out)
+	root.SetErr(errOut)
+	cmd, err := root.ExecuteC()
+	if err == nil {
+		return exitFine
+	}
+	fmt.Fprintf(errOut, "smsim: %s\n", strings.TrimRight(err.Error(), "\n"))
+	var usage usageError
+	var input *study.InputError
+	switch {
+	case errors.As(err, &usage):
+		fmt.Fprintf(errOut, "See: %s --help\n", cmd.CommandPath())
+		return exitUsage
+	case errors.As(err, &input):
+		return exitUsage
+	}
+	return exitFailure
+}
+
+func newRoot() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "smsim",
+		Short: "what an instruction gives to an integer GPU kernel, and what limits the kernel",
+		Long: `smsim runs integer GPU kernels, given as PTX, bit-exactly on a cycle-approximate model of one
+streaming multiprocessor (SM) and says where the time goes: on architectures from compute
+capability 1.x to 12.x, without a GPU and without the CUDA toolkit.`,
+		Example: `  smsim run workloads/ncc/study.yaml                 how much does DP4A give, and why
+  smsim run kernel.ptx --arch sm_86 --grid 46 --block 128 --arg buf:4096 --arg zero:4096 --arg u32:1024
+  smsim disasm kernel.ptx --arch sm_61              the machine code it is lowered to
+  smsim archs                                       the architectures it knows`,
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return unknownCommand(cmd, args[0])
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	root.CompletionOptions.HiddenDefaultCmd = true
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return usageError{flagError(cmd, err)} })
+	root.AddCommand(newRun(), newArchs(), newDisasm(), newVersion())
+	return root
+}

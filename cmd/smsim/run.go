@@ -1,0 +1,155 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sarchlab/smsim/study"
+)
+
+func newRun() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "run FILE",
+		Short: "simulate a workload, a study or a bare PTX kernel and say what limits it",
+		Long: `run simulates a kernel on one SM, checks its output and reports where the time goes.
+
+FILE is a workload or study file (YAML, see docs/workloads.md), a PTX file with the launch given
+by flags, the name of a bundled workload (ncc, sha256, gemm8, ...), or - for standard input.
+
+Arguments of the kernel, in order, one --arg each; a leading NAME= names it:
+  buf:SIZE[:seed=N][:mask=N][:out]     buffer of pseudo-random words (x = x*1664525 + 1013904223)
+  random:SIZE[:seed=N][:mask=N][:out]  buffer of words from SplitMix64
+  zero:SIZE                            buffer of zeros, shown and checked as output
+  iota:SIZE[:value=N]                  words N, N+1, N+2, ...
+  const:SIZE:value=N                   every word N
+  file:PATH[:bytes=N][:out]            content of a file
+  u32:12  s64:-3  f32:1.5  b16:0xff    scalars: u, s, b of 8 to 64 bits, f32, f64
+  hex:00ff10a0                         bytes of a structure passed by value
+SIZE is in bytes; 1024w means 1024 words of 32 bits, 4K and 2M are 1024 and 1024^2 bytes.
+
+Settings come from flags, then from the environment (SMSIM_ARCH for --arch, SMSIM_CYCLE_LIMIT for
+--cycle-limit, ...), then from FILE, then from defaults.
+
+Exit code: 0 fine, 1 a simulation or a check failed, 2 wrong usage or input.`,
+		Example: `  smsim run workloads/ncc/study.yaml
+  smsim run ncc --arch sm_86,sm_90 --launch 1024x2 --format json
+  smsim run sha256 --set classes.shf.issue_interval=1
+  smsim run kernel.ptx --kernel saxpy --arch sm_89 --grid 128 --block 256 \
+      --arg x=buf:1M:seed=1 --arg y=zero:1M --arg u32:3`,
+		Args: oneFile,
+	}
+	addRunFlags(cmd.Flags())
+	cmd.RunE = func(cmd *cobra.Command, args []string) error { return runFile(cmd, args[0]) }
+	return cmd
+}
+
+func runFile(cmd *cobra.Command, name string) error {
+	s, err := newSettings(cmd)
+	if err != nil {
+		return err
+	}
+	plan, err := s.plan(name, cmd.InOrStdin())
+	if err != nil {
+		return err
+	}
+	format, err := s.format()
+	if err != nil {
+		return err
+	}
+	if plan.Outputs.Plots && plan.Outputs.Dir == "" {
+		return usageError{errors.New("plots are files: give their directory with --out DIR")}
+	}
+	if err := checkDir(plan.Outputs.Dir); err != nil {
+		return &study.InputError{Err: err}
+	}
+	errOut := cmd.ErrOrStderr()
+	quiet := s.v.GetBool("quiet")
+	bar := newProgress(errOut, quiet)
+	begin := time.Now()
+	rep, err := study.Execute(plan, study.Options{Workers: s.v.GetInt("workers"), Progress: bar.update})
+	bar.finish()
+	if err != nil {
+		return err
+	}
+	took := time.Since(begin)
+	if err := report(cmd.OutOrStdout(), rep, format, quiet); err != nil {
+		return err
+	}
+	if plan.Outputs.Dir != "" {
+		files, err := writeOutputs(plan, rep)
+		if err != nil {
+			return err
+		}
+		if !quiet {
+			fmt.Fprintf(errOut, "%d files written to %s\n", len(files), plan.Outputs.Dir)
+		}
+	}
+	if s.v.GetBool("stats") {
+		writeStats(errOut, rep, took)
+	}
+	return outcome(rep)
+}
+
+// report prints the report; quietly it is a line for each run in the text format.
+func report(w io.Writer, rep *study.Report, format string, quiet bool) error {
+	if quiet && format == "text" {
+		return study.WriteLines(w, rep)
+	}
+	return study.Write(w, rep, format)
+}
+
+// outcome is the error of a run whose report has been printed.
+func outcome(rep *study.Report) error {
+	var errs []error
+	input := len(rep.Failures) > 0
+	for _, f := range rep.Failures {
+		var in *study.InputError
+		input = input && errors.As(f.Err, &in)
+		errs = append(errs, fmt.Errorf("%s %s on %s: %w", f.Variant, f.Launch, f.Arch, f.Err))
+	}
+	if n := rep.Failed(); n > 0 {
+		for i := range rep.Runs {
+			if r := &rep.Runs[i]; r.Check == "failed" {
+				errs = append(errs, fmt.Errorf("check failed: %s %s on %s: %s", r.Variant, r.Launch, r.Arch, r.CheckNote))
+			}
+		}
+		return errors.Join(errs...)
+	}
+	if err := errors.Join(errs...); err != nil {
+		if input {
+			return &study.InputError{Err: err}
+		}
+		return err
+	}
+	return nil
+}
+
+// writeStats says how long the simulation took. It is the only place where wall-clock time is printed.
+func writeStats(w io.Writer, rep *study.Report, took time.Duration) {
+	insts := uint64(0)
+	for i := range rep.Runs {
+		insts += rep.Runs[i].WarpInstructions
+	}
+	fmt.Fprintf(w, "time %.2f s, %d runs, %.3g million warp-instructions simulated, %.3g million a second", took.Seconds(), len(rep.Runs),
+		float64(insts)/1e6, float64(insts)/1e6/took.Seconds())
+	if cpu := cpuSeconds(); cpu > 0 {
+		fmt.Fprintf(w, "; %.2f CPU-seconds of the process, %.3g million warp-instructions a CPU-second", cpu, float64(insts)/1e6/cpu)
+	}
+	fmt.Fprintln(w)
+}
+
+// checkDir says why files cannot be written to a directory; one that does not exist yet is fine.
+func checkDir(dir string) error {
+	if dir == "" {
+		return nil
+	}
+	if st, err := os.Stat(dir); err == nil && !st.IsDir() {
+		return fmt.Errorf("%s is a file, not a directory for the outputs", dir)
+	}
+	return nil
+}

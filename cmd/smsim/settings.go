@@ -1,0 +1,282 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"github.com/spf13/viper"
+
+	"github.com/sarchlab/smsim/strictyaml"
+	"github.com/sarchlab/smsim/study"
+	"github.com/sarchlab/smsim/workloads"
+)
+
+// envPrefix begins the environment variables that replace flags: SMSIM_CYCLE_LIMIT for --cycle-limit.
+const envPrefix = "SMSIM"
+
+func addTargetFlags(f *pflag.FlagSet) {
+	f.StringSlice("arch", nil, "architectures, such as sm_86,sm_90, or files of your own (default "+study.DefaultArch+")")
+	f.StringArray("set", nil, "change a number of the architecture, such as lsu.l1_latency=40 (repeatable; smsim archs NAME lists keys)")
+	f.StringSlice("kernel", nil, "kernel (.entry) of a PTX or workload file; variants of a study")
+}
+
+func addRunFlags(f *pflag.FlagSet) {
+	addTargetFlags(f)
+	f.String("board", "", "product that gives SM count, clock and memory (default: the architecture's)")
+	f.String("grid", "", "blocks, such as 132 or 16,16")
+	f.String("block", "", "threads a block, such as 128 or 32,8")
+	f.Int("shared", 0, "dynamic shared memory a block, bytes")
+	f.StringArray("arg", nil, "kernel argument (repeatable, in order; see above)")
+	f.StringSlice("launch", nil, "launches of a study to run (default: all)")
+	f.String("blocks", "", "blocks this SM runs: sm-share (0, nSM, 2 nSM, ...), whole, a count, or a list such as 0,132")
+	f.Int("sms", 0, "SMs that share the grid (default: the board's)")
+	f.String("caches", "", "caches at the launch: warm or cold (default warm)")
+	f.String("check", "", "compare the output: auto, run (blocks that ran), whole or none (default auto)")
+	f.Uint64("cycle-limit", 0, fmt.Sprintf("end a simulation after that many cycles (default %d)", uint64(study.DefaultCycleLimit)))
+	f.String("out", "", "directory for report.txt, report.json, runs.csv and pictures")
+	f.String("format", "", "format on standard output: text, json or csv (default text)")
+	f.Bool("plots", false, "write pictures (SVG and PNG) to the output directory")
+	f.Bool("quiet", false, "one line a run, no progress, no messages")
+	f.Bool("stats", false, "print time and warp-instructions a CPU-second on standard error")
+	f.Int("workers", 0, "simulations at once (default: one per CPU)")
+}
+
+// settings merges flags, environment and run file.
+type settings struct {
+	v     *viper.Viper
+	flags *pflag.FlagSet
+}
+
+// newSettings reads flags and environment. An environment variable with the prefix that is no setting is an error.
+func newSettings(cmd *cobra.Command) (*settings, error) {
+	s := &settings{v: viper.New(), flags: cmd.Flags()}
+	s.v.SetEnvPrefix(envPrefix)
+	s.v.SetEnvKeyReplacer(strings.NewReplacer("-", "_"))
+	s.v.AutomaticEnv()
+	if err := s.v.BindPFlags(s.flags); err != nil {
+		return nil, err
+	}
+	var names []string
+	s.flags.VisitAll(func(f *pflag.Flag) {
+		if f.Name != "help" {
+			names = append(names, envName(f.Name))
+		}
+	})
+	all := slices.Concat(names, []string{envName("arch")}, runEnvNames())
+	for _, kv := range os.Environ() {
+		name, _, _ := strings.Cut(kv, "=")
+		if strings.HasPrefix(name, envPrefix+"_") && !slices.Contains(all, name) {
+			return nil, usageError{fmt.Errorf("environment variable %s is not a setting%s", name, strictyaml.DidYouMean(name, all))}
+		}
+	}
+	for _, name := range names {
+		if err := s.checkEnv(name); err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+// runEnvNames are the variables of all commands: one that another command knows is no mistake.
+func runEnvNames() []string {
+	var out []string
+	f := pflag.NewFlagSet("", pflag.ContinueOnError)
+	addRunFlags(f)
+	f.VisitAll(func(f *pflag.Flag) { out = append(out, envName(f.Name)) })
+	return out
+}
+
+func envName(flag string) string {
+	return envPrefix + "_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
+}
+
+// checkEnv parses the variable as its flag would be: viper turns wrong numbers into zero.
+func (s *settings) checkEnv(name string) error {
+	value := os.Getenv(name)
+	if value == "" {
+		return nil
+	}
+	var err error
+	s.flags.VisitAll(func(f *pflag.Flag) {
+		if envName(f.Name) != name {
+			return
+		}
+		switch f.Value.Type() {
+		case "int":
+			_, err = strconv.Atoi(value)
+		case "uint64":
+			_, err = strconv.ParseUint(value, 10, 64)
+		case "bool":
+			_, err = strconv.ParseBool(value)
+		}
+	})
+	if err != nil {
+		return usageError{fmt.Errorf("environment variable %s=%q: %s", name, value, "not a value of --"+strings.ToLower(strings.ReplaceAll(name[len(envPrefix)+1:], "_", "-")))}
+	}
+	return nil
+}
+
+// origin names where a setting was given outside the run file: a flag or an environment variable; ok is false if nowhere.
+func (s *settings) origin(key string) (name string, ok bool) {
+	if s.flags.Changed(key) {
+		return "--" + key, true
+	}
+	if os.Getenv(envName(key)) != "" {
+		return envName(key), true
+	}
+	return "", false
+}
+
+// list is a setting with several values; in the environment they are separated by commas or spaces.
+func (s *settings) list(key string) []string {
+	if f := s.flags.Lookup(key); f != nil && f.Changed {
+		if v, ok := f.Value.(pflag.SliceValue); ok {
+			return v.GetSlice()
+		}
+	}
+	return strings.FieldsFunc(os.Getenv(envName(key)), func(r rune) bool { return r == ',' || r == ' ' })
+}
+
+// bad is the error for a setting with a wrong value.
+func bad(origin string, err error) error { return usageError{fmt.Errorf("%s: %w", origin, err)} }
+
+// format is the format on standard output.
+func (s *settings) format() (string, error) {
+	f := s.v.GetString("format")
+	if f == "" {
+		return "text", nil
+	}
+	f, err := workloads.ParseFormat(f)
+	if err != nil {
+		from, _ := s.origin("format")
+		return "", bad(from, err)
+	}
+	return f, nil
+}
+
+// plan reads the file and applies flags and environment.
+func (s *settings) plan(name string, in io.Reader) (*workloads.Plan, error) {
+	plan, err := s.load(name, in)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.applyTarget(plan); err != nil {
+		return nil, err
+	}
+	if err := s.applyChoices(plan); err != nil {
+		return nil, err
+	}
+	if plan.Study {
+		return plan, s.applyStudy(plan)
+	}
+	return plan, s.applyLaunch(plan)
+}
+
+// applyTarget replaces architectures, board and numbers of the architecture.
+func (s *settings) applyTarget(plan *workloads.Plan) error {
+	if _, ok := s.origin("arch"); ok {
+		plan.Archs = s.list("arch")
+	}
+	if b := s.v.GetString("board"); b != "" {
+		plan.Board = b
+		if _, ok := s.origin("arch"); !ok && len(plan.Archs) != 1 {
+			arch, err := study.BoardArch(b)
+			if err != nil {
+				from, _ := s.origin("board")
+				return bad(from, err)
+			}
+			plan.Archs = []string{arch}
+		}
+	}
+	from, _ := s.origin("set")
+	for _, kv := range s.list("set") {
+		k, v, ok := strings.Cut(kv, "=")
+		if !ok || k == "" || v == "" {
+			return bad(from, fmt.Errorf("%q is not key=value, such as lsu.l1_latency=40", kv))
+		}
+		plan.Overrides = append(plan.Overrides, workloads.Override{Key: k, Value: v, Place: strictyaml.Place{File: from}})
+	}
+	return nil
+}
+
+// applyChoices replaces what is simulated of the grid, checks and outputs.
+func (s *settings) applyChoices(plan *workloads.Plan) error {
+	var err error
+	if from, ok := s.origin("blocks"); ok {
+		if plan.Blocks, err = workloads.ParseBlocks(s.v.GetString("blocks")); err != nil {
+			return bad(from, err)
+		}
+	}
+	if from, ok := s.origin("sms"); ok {
+		if plan.SMs = s.v.GetInt("sms"); plan.SMs < 1 {
+			return bad(from, fmt.Errorf("must be 1 or more, not %d", plan.SMs))
+		}
+	}
+	if from, ok := s.origin("caches"); ok {
+		if plan.Caches, err = workloads.ParseCaches(s.v.GetString("caches")); err != nil {
+			return bad(from, err)
+		}
+	}
+	if from, ok := s.origin("check"); ok {
+		if plan.Check, err = workloads.ParseCheckMode(s.v.GetString("check")); err != nil {
+			return bad(from, err)
+		}
+	}
+	if from, ok := s.origin("cycle-limit"); ok {
+		if plan.CycleLimit = s.v.GetUint64("cycle-limit"); plan.CycleLimit == 0 {
+			return bad(from, fmt.Errorf("must be 1 or more"))
+		}
+	}
+	if _, ok := s.origin("out"); ok {
+		plan.Outputs.Dir = s.v.GetString("out")
+	}
+	if _, ok := s.origin("plots"); ok {
+		plan.Outputs.Plots = s.v.GetBool("plots")
+	}
+	return nil
+}
+
+// applyStudy selects variants and launches. The geometry of a study stands in its file.
+func (s *settings) applyStudy(plan *workloads.Plan) error {
+	for _, key := range []string{"grid", "block", "shared", "arg"} {
+		if from, ok := s.origin(key); ok {
+			return bad(from, fmt.Errorf("%s is a study, whose launches stand in the file; choose some with --launch and --kernel", plan.Path))
+		}
+	}
+	for _, sel := range []struct {
+		key, what string
+		known     []string
+		of        func(*workloads.Case) []string
+	}{
+		{"launch", "launch", plan.Launches(), func(c *workloads.Case) []string { return []string{c.Launch} }},
+		{"kernel", "variant or kernel", plan.Variants(), func(c *workloads.Case) []string { return []string{c.Variant, c.Entry} }},
+	} {
+		from, ok := s.origin(sel.key)
+		if !ok {
+			continue
+		}
+		wanted := s.list(sel.key)
+		used := map[string]bool{}
+		plan.Cases = slices.DeleteFunc(plan.Cases, func(c *workloads.Case) bool {
+			keep := false
+			for _, n := range sel.of(c) {
+				if slices.Contains(wanted, n) {
+					keep, used[n] = true, true
+				}
+			}
+			return !keep
+		})
+		for _, w := range wanted {
+			if !used[w] {
+				return bad(from, fmt.Errorf("%s has no %s %q%s", plan.Path, sel.what, w, strictyaml.DidYouMean(w, sel.known)))
+			}
+		}
+	}
+	return nil
+}

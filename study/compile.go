@@ -1,0 +1,178 @@
+package study
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"sync"
+
+	"github.com/sarchlab/smsim/configs"
+	"github.com/sarchlab/smsim/isa"
+	"github.com/sarchlab/smsim/isa/lower"
+	"github.com/sarchlab/smsim/isa/ptx"
+	"github.com/sarchlab/smsim/strictyaml"
+	"github.com/sarchlab/smsim/workloads"
+)
+
+// compiler holds what the points of a plan share: loaded architectures, parsed files and compiled kernels.
+type compiler struct {
+	plan     *workloads.Plan
+	order    []string // canonical names of the architectures, as given, without repetition
+	machines map[string]*machine
+
+	mu       sync.Mutex
+	modules  map[*workloads.KernelFile]*parsed
+	programs map[programKey]*compiled
+}
+
+type programKey struct {
+	file  *workloads.KernelFile
+	entry string
+	arch  string
+}
+
+type parsed struct {
+	once sync.Once
+	m    *ptx.Module
+	err  error
+}
+
+type compiled struct {
+	once sync.Once
+	p    *isa.Program
+	err  error
+}
+
+func newCompiler(plan *workloads.Plan, archs []string) (*compiler, error) {
+	c := &compiler{plan: plan, machines: map[string]*machine{}, modules: map[*workloads.KernelFile]*parsed{}, programs: map[programKey]*compiled{}}
+	for _, name := range archs {
+		m, err := loadMachine(name, &plan.Settings)
+		if err != nil {
+			return nil, err
+		}
+		if plan.Board != "" && m.board.Arch != m.arch.Name {
+			return nil, fmt.Errorf("board %s has %s, not %s", m.board.Name, m.board.Arch, m.arch.Name)
+		}
+		if c.machines[m.arch.Name] == nil {
+			c.order = append(c.order, m.arch.Name)
+		}
+		c.machines[m.arch.Name] = m
+	}
+	return c, nil
+}
+
+// module parses a kernel file once.
+func (c *compiler) module(f *workloads.KernelFile) (*ptx.Module, error) {
+	c.mu.Lock()
+	p := c.modules[f]
+	if p == nil {
+		p = &parsed{}
+		c.modules[f] = p
+	}
+	c.mu.Unlock()
+	p.once.Do(func() { p.m, p.err = ptx.Parse(f.Path, f.Text) })
+	return p.m, p.err
+}
+
+// program compiles a kernel for an architecture once. All errors are the user's.
+func (c *compiler) program(cs *workloads.Case, m *machine) (*isa.Program, error) {
+	mod, err := c.module(cs.Kernel)
+	if err != nil {
+		return nil, err
+	}
+	entry, err := entryName(mod, cs)
+	if err != nil {
+		return nil, err
+	}
+	key := programKey{cs.Kernel, entry, m.arch.Name}
+	c.mu.Lock()
+	p := c.programs[key]
+	if p == nil {
+		p = &compiled{}
+		c.programs[key] = p
+	}
+	c.mu.Unlock()
+	p.once.Do(func() { p.p, p.err = lower.Compile(mod, entry, m.target, lower.Options{}) })
+	return p.p, p.err
+}
+
+// entryName resolves the entry of a case: the one it names, or the file's only one.
+func entryName(m *ptx.Module, cs *workloads.Case) (string, error) {
+	var names []string
+	for _, f := range m.Entries() {
+		names = append(names, f.Name)
+	}
+	file := filepath.Base(cs.Kernel.Path)
+	switch {
+	case len(names) == 0:
+		return "", cs.EntryAt.Errorf("%s has no kernel (.entry with a body)", file)
+	case cs.Entry == "" && len(names) > 1:
+		return "", cs.EntryAt.Errorf("%s has %d kernels; name one: %s", file, len(names), list(names))
+	case cs.Entry == "":
+		return names[0], nil
+	case !slices.Contains(names, cs.Entry):
+		return "", cs.EntryAt.Errorf("%s has no kernel %q%s", file, cs.Entry, strictyaml.DidYouMean(cs.Entry, names))
+	}
+	return cs.Entry, nil
+}
+
+// list joins names for a message, cutting long lists.
+func list(names []string) string {
+	s := ""
+	for i, n := range names {
+		if i > 0 {
+			s += ", "
+		}
+		if i == 12 {
+			return s + fmt.Sprintf("and %d more", len(names)-i)
+		}
+		s += n
+	}
+	return s
+}
+
+// checkLimits compares a launch with what the architecture allows; the case's place is named.
+func checkLimits(cs *workloads.Case, p *isa.Program, a *configs.Arch) error {
+	o := &a.Occupancy
+	threads := cs.Block.Count()
+	yLimit, xLimit := uint32(65535), uint32(1<<31-1)
+	if a.SMNumber() < 30 {
+		xLimit = 65535
+	}
+	shared := p.SharedBytes + cs.DynamicShared
+	static := o.SharedBlock
+	switch {
+	case threads > o.MaxThreadsBlock:
+		return cs.Errorf("a block of %s has %d threads; %s allows %d", dims(cs.Block), threads, a.Name, o.MaxThreadsBlock)
+	case cs.Block.Z > 64:
+		return cs.Errorf("block size z is %d; the limit is 64", cs.Block.Z)
+	case p.MaxThreads > 0 && threads > p.MaxThreads:
+		return cs.Errorf("a block of %s has %d threads; kernel %s declares at most %d (.maxntid)", dims(cs.Block), threads, p.Name, p.MaxThreads)
+	case p.ReqBlock.Count() > 0 && p.ReqBlock != cs.Block:
+		return cs.Errorf("kernel %s requires blocks of %s (.reqntid), not %s", p.Name, dims(p.ReqBlock), dims(cs.Block))
+	case cs.Grid.X > xLimit:
+		return cs.Errorf("grid size x is %d; %s allows %d", cs.Grid.X, a.Name, xLimit)
+	case cs.Grid.Y > yLimit || cs.Grid.Z > yLimit:
+		return cs.Errorf("grid sizes y and z must be at most %d, not %d and %d", yLimit, cs.Grid.Y, cs.Grid.Z)
+	case p.SharedBytes > static:
+		return cs.Errorf("kernel %s has %d bytes of static shared memory; %s allows %d a block", p.Name, p.SharedBytes, a.Name, static)
+	case shared > max(o.SharedBlockOptin, static):
+		return cs.Errorf("a block needs %d bytes of shared memory (%d static, %d dynamic); %s allows %d", shared, p.SharedBytes,
+			cs.DynamicShared, a.Name, max(o.SharedBlockOptin, static))
+	}
+	if r := a.ResidentBlocks(threads, p.Regs, shared); r.Blocks == 0 {
+		return cs.Errorf("no block of %d threads with %d registers a thread and %d bytes of shared memory fits on an SM of %s (%s)",
+			threads, p.Regs, shared, a.Name, r.Limiter)
+	}
+	return nil
+}
+
+func dims(d isa.Dim3) string {
+	switch {
+	case d.Z > 1:
+		return fmt.Sprintf("%dx%dx%d", d.X, d.Y, d.Z)
+	case d.Y > 1:
+		return fmt.Sprintf("%dx%d", d.X, d.Y)
+	}
+	return fmt.Sprint(d.X)
+}

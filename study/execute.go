@@ -1,0 +1,190 @@
+package study
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/sarchlab/smsim/configs"
+	"github.com/sarchlab/smsim/isa"
+	"github.com/sarchlab/smsim/sim"
+	"github.com/sarchlab/smsim/workloads"
+)
+
+// DefaultArch is simulated when neither the run file nor the command names an architecture.
+const DefaultArch = "sm_90"
+
+// DefaultCycleLimit ends a simulation whose kernel does not end. It is half a second of H200 time; the simulation of one
+// warp in an endless loop takes about half a minute to get there.
+const DefaultCycleLimit = 1_000_000_000
+
+// Options are the choices of an execution that do not change its results.
+type Options struct {
+	Workers int // simulations at once; 0: one per CPU
+	// Progress, if given, is called after every simulation from the goroutine that ran it, with the runs done,
+	// all runs and the warp-instructions simulated so far.
+	Progress func(done, total int, warpInsts uint64)
+}
+
+// point is one case on one architecture.
+type point struct {
+	c    *workloads.Case
+	arch string
+	cost float64 // estimate, for starting the long ones first
+}
+
+// Execute simulates every case of the plan on every architecture. The order of the runs is that of architectures,
+// then launches and variants, whatever the number of workers; results are the same in every execution.
+//
+// A case that fails leaves a Failure in the report. The error is not nil when nothing could be run at all.
+func Execute(plan *workloads.Plan, opt Options) (*Report, error) {
+	rep := &Report{Schema: sim.Schema, Study: plan.Name, Source: plan.Path, Question: plan.Question, IsStudy: plan.Study,
+		XAxis: plan.XAxis, WorkUnit: plan.WorkUnit}
+	archs := plan.Archs
+	if len(archs) == 0 {
+		archs = []string{DefaultArch}
+	}
+	comp, err := newCompiler(plan, archs)
+	if err != nil {
+		return nil, &InputError{err}
+	}
+	var points []point
+	for _, a := range comp.order {
+		for _, c := range plan.Cases {
+			points = append(points, point{c, a, estimate(c)})
+		}
+	}
+	runs := make([]*Run, len(points))
+	errs := make([]error, len(points))
+	var insts atomic.Uint64
+	var done atomic.Int64
+	forEach(order(points), opt.Workers, func(i int) {
+		runs[i], errs[i] = comp.run(points[i])
+		if runs[i] != nil {
+			insts.Add(runs[i].WarpInstructions)
+		}
+		if n := done.Add(1); opt.Progress != nil {
+			opt.Progress(int(n), len(points), insts.Load())
+		}
+	})
+	for i, p := range points {
+		if errs[i] != nil {
+			rep.Failures = append(rep.Failures, Failure{Variant: p.c.Variant, Launch: p.c.Launch, Arch: p.arch, Error: errs[i].Error(), Err: errs[i]})
+			continue
+		}
+		rep.Runs = append(rep.Runs, *runs[i])
+	}
+	if len(rep.Runs) == 0 {
+		return nil, allFailed(rep.Failures)
+	}
+	rep.Comparisons = Compare(rep, plan.Compare)
+	rep.Answer = Answer(rep)
+	return rep, nil
+}
+
+// allFailed joins the different messages of the failures; it is an InputError if all are.
+func allFailed(fs []Failure) error {
+	var errs []error
+	var texts []string
+	input := true
+	for _, f := range fs {
+		var in *InputError
+		input = input && errors.As(f.Err, &in)
+		if !slices.Contains(texts, f.Error) {
+			texts = append(texts, f.Error)
+			errs = append(errs, f.Err)
+		}
+	}
+	if len(errs) == 1 {
+		return errs[0]
+	}
+	err := errors.Join(errs...)
+	if input {
+		return &InputError{err}
+	}
+	return err
+}
+
+// estimate grows with the time a case takes to simulate: threads, and work where it is given.
+func estimate(c *workloads.Case) float64 {
+	return c.Work + float64(c.Grid.Count())*float64(c.Block.Count())
+}
+
+// order starts long points first, so that no long one is left for the end; ties keep their order.
+func order(points []point) []int {
+	idx := make([]int, len(points))
+	for i := range idx {
+		idx[i] = i
+	}
+	slices.SortStableFunc(idx, func(a, b int) int {
+		switch {
+		case points[a].cost > points[b].cost:
+			return -1
+		case points[a].cost < points[b].cost:
+			return 1
+		}
+		return 0
+	})
+	return idx
+}
+
+// forEach calls f for every index, on a number of goroutines.
+func forEach(idx []int, workers int, f func(i int)) {
+	if workers <= 0 {
+		workers = runtime.GOMAXPROCS(0)
+	}
+	next := make(chan int)
+	var wg sync.WaitGroup
+	for range min(workers, len(idx)) {
+		wg.Go(func() {
+			for i := range next {
+				f(i)
+			}
+		})
+	}
+	for _, i := range idx {
+		next <- i
+	}
+	close(next)
+	wg.Wait()
+}
+
+// machine is an architecture as the simulations of a plan use it. It is read-only once loaded.
+type machine struct {
+	arch   *configs.Arch
+	target *isa.Target
+	board  *configs.Board
+	// otherBoard says that the board is not the architecture's own, so that memory numbers follow from the board.
+	otherBoard bool
+}
+
+// loadMachine loads an architecture with the plan's overrides and board.
+func loadMachine(name string, s *workloads.Settings) (*machine, error) {
+	var over []configs.Override
+	for _, o := range s.Overrides {
+		from := o.Place.File
+		if o.Place.Pos.Line > 0 {
+			from = fmt.Sprintf("%s:%d:%d", from, o.Place.Pos.Line, o.Place.Pos.Col)
+		}
+		over = append(over, configs.Override{Key: o.Key, Value: o.Value, From: from})
+	}
+	a, err := configs.Load(name, over)
+	if err != nil {
+		return nil, err
+	}
+	own, err := configs.LoadBoard(a.Board)
+	if err != nil {
+		return nil, err
+	}
+	m := &machine{arch: a, target: a.Target(), board: own}
+	if s.Board != "" {
+		if m.board, err = configs.LoadBoard(s.Board); err != nil {
+			return nil, err
+		}
+		m.otherBoard = m.board.Name != own.Name
+	}
+	return m, nil
+}

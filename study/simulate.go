@@ -1,0 +1,31 @@
+package study
+
+import (
+	"github.com/sarchlab/smsim/isa"
+	"github.com/sarchlab/smsim/sim"
+	"github.com/sarchlab/smsim/sm"
+	"github.com/sarchlab/smsim/workloads"
+)
+
+// simulate runs the blocks on one SM of the machine. Where other SMs share the grid they are taken as busy too: this one
+// gets its share of L2 and DRAM bandwidth.
+func simulate(m *machine, p *isa.Program, l *isa.Launch, blocks []int, s *workloads.Settings) (sim.Result, error) {
+	opt := sm.Options{
+		Blocks: blocks, SMID: l.SMID, NumSMs: l.NumSMs, Target: m.target,
+		AllSMsActive: l.NumSMs > 1 && l.Grid.Count() > 1,
+		ClockMHz:     m.board.ClockMHz, Board: m.board.Name,
+		Cold:      s.Caches == workloads.CachesCold,
+		L2Bytes:   m.board.L2KB << 10,
+		MaxCycles: s.CycleLimit,
+	}
+	if opt.MaxCycles == 0 {
+		opt.MaxCycles = DefaultCycleLimit
+	}
+	for _, b := range l.Mem.Buffers() {
+		opt.FootprintBytes += uint64(len(b.Data))
+	}
+	if m.board.SMs > 0 && (m.otherBoard || m.arch.Memory.DRAMBytesCycleAll == 0) {
+		opt.DRAMBytesCycle = m.board.MemoryGBs * 1000 / m.board.ClockMHz / float64(m.board.SMs)
+	}
+	return sm.Run(m.arch, p, l, opt)
+}

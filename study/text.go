@@ -1,0 +1,179 @@
+package study
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/jedib0t/go-pretty/v6/text"
+)
+
+// Width is the number of columns that text reports keep to.
+const Width = 100
+
+// WriteText writes the report for people: the answer first, then tables. A study gets tables over variants, launches
+// and architectures; other reports a page for every run, and a table over the runs if there are several.
+func WriteText(w io.Writer, rep *Report) error {
+	t := &textWriter{w: w}
+	if rep.IsStudy {
+		t.study(rep)
+	} else {
+		if len(rep.Runs) > 1 {
+			t.overview(rep)
+		}
+		for i := range rep.Runs {
+			t.run(&rep.Runs[i])
+		}
+	}
+	t.notes(rep)
+	return t.err
+}
+
+// textWriter keeps the first error of a sequence of writes.
+type textWriter struct {
+	w   io.Writer
+	err error
+}
+
+func (t *textWriter) printf(format string, args ...any) {
+	if t.err == nil {
+		_, t.err = fmt.Fprintf(t.w, format, args...)
+	}
+}
+
+// paragraph writes text wrapped to the width, continuation lines indented.
+func (t *textWriter) paragraph(s, indent string) {
+	for i, line := range wrap(s, Width-len(indent)) {
+		if i > 0 {
+			line = indent + line
+		}
+		t.printf("%s\n", line)
+	}
+}
+
+// wrap breaks text at spaces into lines of at most width characters.
+func wrap(s string, width int) []string {
+	var lines []string
+	line := ""
+	for word := range strings.FieldsSeq(s) {
+		if line != "" && text.StringWidth(line)+1+text.StringWidth(word) > width {
+			lines = append(lines, line)
+			line = ""
+		}
+		if line != "" {
+			line += " "
+		}
+		line += word
+	}
+	return append(lines, line)
+}
+
+// newTable is a table in the style of all reports: no outer border, a line under the header.
+func newTable(header ...any) table.Writer {
+	t := table.NewWriter()
+	style := table.StyleLight
+	style.Options = table.Options{SeparateHeader: true, SeparateColumns: true}
+	style.Box.MiddleVertical = " "
+	style.Box.MiddleSeparator = "─"
+	style.Format.Header = text.FormatDefault
+	style.Box.PaddingLeft, style.Box.PaddingRight = "", " "
+	t.SetStyle(style)
+	t.AppendHeader(header)
+	return t
+}
+
+// right aligns the columns from the given one (counted from 1) to the last of n to the right.
+func right(t table.Writer, from, n int) {
+	var cfg []table.ColumnConfig
+	for i := from; i <= n; i++ {
+		cfg = append(cfg, table.ColumnConfig{Number: i, Align: text.AlignRight, AlignHeader: text.AlignRight})
+	}
+	t.SetColumnConfigs(cfg)
+}
+
+// table writes a rendered table under a title.
+func (t *textWriter) table(title string, tw table.Writer) {
+	if title != "" {
+		t.printf("\n%s\n", title)
+	}
+	for line := range strings.SplitSeq(tw.Render(), "\n") {
+		t.printf("%s\n", strings.TrimRight(line, " "))
+	}
+}
+
+// notes ends a report: what the numbers rest on, failures, failed checks.
+func (t *textWriter) notes(rep *Report) {
+	passed, none := 0, 0
+	for i := range rep.Runs {
+		switch rep.Runs[i].Check {
+		case "passed":
+			passed++
+		case "none":
+			none++
+		}
+	}
+	t.printf("\n")
+	if n := len(rep.Runs); n > 1 || rep.IsStudy {
+		t.paragraph(fmt.Sprintf("Checks: %d of %d runs passed, %d failed, %d without expected output.", passed, n, rep.Failed(), none), "  ")
+	}
+	for i := range rep.Runs {
+		if r := &rep.Runs[i]; r.Check == "failed" {
+			t.paragraph(fmt.Sprintf("FAILED: %s: %s.", runName(r), r.CheckNote), "  ")
+		}
+	}
+	for _, f := range rep.Failures {
+		name := strings.TrimSpace(f.Variant + " " + f.Launch)
+		t.paragraph(fmt.Sprintf("NOT RUN: %s on %s: %s", name, f.Arch, strings.SplitN(f.Error, "\n", 2)[0]), "  ")
+	}
+	if c := confidence(rep); c != "" {
+		t.paragraph(confidenceWords(c), "  ")
+	}
+	seen := map[string]bool{}
+	for i := range rep.Runs {
+		for _, n := range rep.Runs[i].Notes {
+			if !seen[n] {
+				seen[n] = true
+				t.paragraph("Note: "+n, "  ")
+			}
+		}
+	}
+}
+
+func confidenceWords(c string) string {
+	switch c {
+	case "measured":
+		return "Confidence: measured. The model's numbers that mattered were measured on hardware."
+	case "published":
+		return "Confidence: published. Some of the numbers that mattered come from documents or others' measurements."
+	case "derived":
+		return "Confidence: derived. Some of the numbers that mattered are inferred from published ones."
+	}
+	return "Confidence: " + c + ". Some of the numbers that mattered are assumed (smsim archs NAME lists them); treat differences " +
+		"that hang on them with care."
+}
+
+func runName(r *Run) string {
+	return strings.TrimSpace(r.Variant + " " + r.Launch + " on " + r.Arch)
+}
+
+// thousands writes an integer with thin groups: 1 234 567.
+func thousands(n uint64) string {
+	s := fmt.Sprint(n)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + " " + s[i:]
+	}
+	return s
+}
+
+func percent(f float64) string { return fmt.Sprintf("%.1f %%", 100*f) }
+
+func bytesText(n int) string {
+	switch {
+	case n >= 1<<20 && n%(1<<10) == 0:
+		return fmt.Sprintf("%.4g MiB", float64(n)/(1<<20))
+	case n >= 1<<10 && n%(1<<8) == 0:
+		return fmt.Sprintf("%.4g KiB", float64(n)/(1<<10))
+	}
+	return fmt.Sprintf("%d B", n)
+}

@@ -1,0 +1,129 @@
+package study
+
+import (
+	"fmt"
+	"strings"
+)
+
+// study writes the tables over variants, launches and architectures.
+func (t *textWriter) study(rep *Report) {
+	t.printf("%s\n", rep.Study)
+	t.printf("%s\n", strings.Repeat("═", len(rep.Study)))
+	if rep.Question != "" {
+		t.paragraph(strings.TrimSpace(rep.Question), "")
+	}
+	for i, p := range rep.Answer {
+		if i == 0 {
+			t.printf("\nAnswer\n")
+		}
+		t.paragraph(p, "  ")
+	}
+	t.launches(rep)
+	t.gains(rep)
+	t.grid(rep, "What limits each variant", func(r *Run) string { return shortLimiter(r) }, false)
+	if rep.WorkUnit != "" {
+		t.grid(rep, fmt.Sprintf("%s a cycle of one SM", capital(rep.WorkUnit)), func(r *Run) string { return fmt.Sprintf("%.1f", r.WorkCycle) }, true)
+	}
+	t.grid(rep, "Cycles", func(r *Run) string { return thousands(r.Cycles) }, true)
+	t.grid(rep, "Warp-instructions a cycle of one SM", func(r *Run) string { return fmt.Sprintf("%.2f", r.IPC) }, true)
+}
+
+// launches explains the launch names.
+func (t *textWriter) launches(rep *Report) {
+	var lines []string
+	for _, l := range rep.Launches() {
+		for i := range rep.Runs {
+			if r := &rep.Runs[i]; r.Launch == l {
+				if r.Title != "" {
+					lines = append(lines, fmt.Sprintf("%s: %s", l, r.Title))
+				}
+				break
+			}
+		}
+	}
+	if lines != nil {
+		t.printf("\nLaunches\n")
+	}
+	for _, l := range lines {
+		t.paragraph("  "+l, "    ")
+	}
+}
+
+// gains is the table of speed-ups: a row for each architecture and pair, a column for each launch.
+func (t *textWriter) gains(rep *Report) {
+	if len(rep.Comparisons) == 0 {
+		return
+	}
+	launches := rep.Launches()
+	v, b := sides(&rep.Comparisons[0])
+	tw := newTable(append([]any{"arch", "pair"}, columnNames(launches, "speed-up")...)...)
+	right(tw, 3, 2+len(launches))
+	for _, arch := range rep.Archs() {
+		first := arch
+		for _, label := range labels(rep.Comparisons) {
+			row := []any{first, label}
+			for _, l := range launches {
+				cell := ""
+				for i := range rep.Comparisons {
+					if c := &rep.Comparisons[i]; c.Arch == arch && c.Launch == l && pairLabel(c) == label {
+						cell = fmt.Sprintf("%.2fx (%.2f, %.2f)", c.SpeedUp, c.InstructionRatio, c.IPCRatio)
+					}
+				}
+				row = append(row, cell)
+			}
+			tw.AppendRow(row)
+			first = ""
+		}
+	}
+	t.table(fmt.Sprintf("Speed-up of %s over %s for equal work (= ratio of warp-instructions, ratio of IPC)", v, b), tw)
+}
+
+// grid is a table with a row for each architecture and variant and a column for each launch.
+func (t *textWriter) grid(rep *Report, title string, cell func(*Run) string, numbers bool) {
+	launches := rep.Launches()
+	tw := newTable(append([]any{"arch", "variant"}, columnNames(launches, "")...)...)
+	if numbers {
+		right(tw, 3, 2+len(launches))
+	}
+	width := (Width - 20) / max(1, len(launches))
+	for _, arch := range rep.Archs() {
+		first := arch
+		for _, v := range rep.Variants() {
+			row := []any{first, v}
+			for _, l := range launches {
+				s := ""
+				if r := rep.Find(arch, v, l); r != nil {
+					s = clip(cell(r), width)
+				}
+				row = append(row, s)
+			}
+			tw.AppendRow(row)
+			first = ""
+		}
+	}
+	t.table(title, tw)
+}
+
+// columnNames are the launches as table headers; an unnamed launch is called instead.
+func columnNames(launches []string, unnamed string) []any {
+	out := make([]any, len(launches))
+	for i, l := range launches {
+		if l == "" {
+			l = unnamed
+		}
+		out[i] = l
+	}
+	return out
+}
+
+// overview is one line for each run.
+func (t *textWriter) overview(rep *Report) {
+	tw := newTable("kernel", "arch", "cycles", "time us", "IPC", "occupancy", "check", "limit")
+	right(tw, 3, 6)
+	for i := range rep.Runs {
+		r := &rep.Runs[i]
+		tw.AppendRow([]any{clip(r.Variant, 24), r.Arch, thousands(r.Cycles), fmt.Sprintf("%.3g", r.TimeUS), fmt.Sprintf("%.2f", r.IPC),
+			percent(r.Occupancy.Achieved), r.Check, clip(shortLimiter(r), 28)})
+	}
+	t.table("", tw)
+}
