@@ -45,7 +45,7 @@ func (c *compiler) run(pt point) (*Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Run{Study: c.plan.Name, Launch: pt.c.Launch, Title: pt.c.Title, Group: pt.c.Group, Result: res,
+	r := &Run{Study: c.plan.Name, Launch: pt.c.Launch, Title: pt.c.Title, Group: pt.c.Group, Result: *res,
 		SMs: sms, Blocks: s.Blocks.String(), CodeInsts: len(p.Insts), CodeBytes: codeBytes(p), LocalBytes: p.LocalBytes}
 	if !c.plan.Study {
 		r.Study = ""
@@ -98,8 +98,10 @@ func (c *compiler) check(cs *workloads.Case, m *machine, p *isa.Program, l *isa.
 		if err != nil {
 			return workloads.Verdict{}, err
 		}
-		if _, err := k.RunGrid(others(blocks, total)); err != nil {
-			return workloads.Verdict{}, err
+		for _, b := range others(blocks, total) {
+			if _, err := k.RunBlock(b); err != nil {
+				return workloads.Verdict{}, err
+			}
 		}
 		complete = true
 	} else if !complete && cs.NeedsWhole() && !cs.CoversBlocks(blocks) {

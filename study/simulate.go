@@ -9,7 +9,7 @@ import (
 
 // simulate runs the blocks on one SM of the machine. Where other SMs share the grid they are taken as busy too: this one
 // gets its share of L2 and DRAM bandwidth.
-func simulate(m *machine, p *isa.Program, l *isa.Launch, blocks []int, s *workloads.Settings) (sim.Result, error) {
+func simulate(m *machine, p *isa.Program, l *isa.Launch, blocks []int, s *workloads.Settings) (*sim.Result, error) {
 	opt := sm.Options{
 		Blocks: blocks, SMID: l.SMID, NumSMs: l.NumSMs, Target: m.target,
 		AllSMsActive: l.NumSMs > 1 && l.Grid.Count() > 1,

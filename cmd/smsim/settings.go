@@ -133,6 +133,14 @@ func (s *settings) origin(key string) (name string, ok bool) {
 	return "", false
 }
 
+// text is a setting with one value, "" if the command does not have it.
+func (s *settings) text(key string) string {
+	if s.flags.Lookup(key) == nil {
+		return ""
+	}
+	return s.v.GetString(key)
+}
+
 // list is a setting with several values; in the environment they are separated by commas or spaces.
 func (s *settings) list(key string) []string {
 	if f := s.flags.Lookup(key); f != nil && f.Changed {
@@ -183,7 +191,7 @@ func (s *settings) applyTarget(plan *workloads.Plan) error {
 	if _, ok := s.origin("arch"); ok {
 		plan.Archs = s.list("arch")
 	}
-	if b := s.v.GetString("board"); b != "" {
+	if b := s.text("board"); b != "" {
 		plan.Board = b
 		if _, ok := s.origin("arch"); !ok && len(plan.Archs) != 1 {
 			arch, err := study.BoardArch(b)

@@ -1,0 +1,211 @@
+package study
+
+import (
+	"fmt"
+	"io"
+	"sort"
+	"strings"
+
+	"github.com/sarchlab/smsim/configs"
+	"github.com/sarchlab/smsim/isa"
+	"github.com/sarchlab/smsim/workloads"
+)
+
+// Machine is the machine code of one kernel on one architecture.
+type Machine struct {
+	Program *isa.Program
+	Arch    *configs.Arch
+	Target  *isa.Target
+	Err     error // the kernel cannot be lowered; Program is nil
+	Name    string
+}
+
+// Compile lowers the kernels of a PTX file for the plan's architectures: the entries named, or all.
+func Compile(plan *workloads.Plan, file *workloads.KernelFile, entries []string) ([]Machine, error) {
+	archs := plan.Archs
+	if len(archs) == 0 {
+		archs = []string{DefaultArch}
+	}
+	c, err := newCompiler(plan, archs)
+	if err != nil {
+		return nil, &InputError{err}
+	}
+	m, err := c.module(file)
+	if err != nil {
+		return nil, &InputError{err}
+	}
+	if len(entries) == 0 {
+		for _, f := range m.Entries() {
+			entries = append(entries, f.Name)
+		}
+		if len(entries) == 0 {
+			return nil, &InputError{fmt.Errorf("%s has no kernel (.entry with a body)", file.Path)}
+		}
+	}
+	var out []Machine
+	for _, a := range c.order {
+		mach := c.machines[a]
+		for _, e := range entries {
+			cs := &workloads.Case{Kernel: file, Entry: e}
+			cs.EntryAt.File = file.Path
+			if _, err := entryName(m, cs); err != nil {
+				return nil, &InputError{err}
+			}
+			p, err := c.program(cs, mach)
+			out = append(out, Machine{Program: p, Arch: mach.arch, Target: mach.target, Err: err, Name: e})
+		}
+	}
+	return out, nil
+}
+
+// mix counts a program's static instructions by pipe and class.
+func (m *Machine) mix() (pipes []string, count map[string]map[string]int) {
+	count = map[string]map[string]int{}
+	for i := range m.Program.Insts {
+		cl := m.Program.Insts[i].Class().String()
+		row := m.Arch.Classes[cl]
+		p := "none"
+		if len(row.Pipe) > 0 {
+			p = strings.Join(row.Pipe, "+")
+		}
+		if count[p] == nil {
+			count[p] = map[string]int{}
+			pipes = append(pipes, p)
+		}
+		count[p][cl]++
+	}
+	total := func(p string) (n int) {
+		for _, k := range count[p] {
+			n += k
+		}
+		return n
+	}
+	sort.SliceStable(pipes, func(i, j int) bool {
+		if a, b := total(pipes[i]), total(pipes[j]); a != b {
+			return a > b
+		}
+		return pipes[i] < pipes[j]
+	})
+	return pipes, count
+}
+
+// WriteListing writes the machine code with control information, a line for each instruction, and the instruction mix.
+func WriteListing(w io.Writer, m *Machine) error {
+	t := &textWriter{w: w}
+	p := m.Program
+	t.summary(m)
+	t.printf("\n")
+	head := "// control: wait for barriers, read barrier, write barrier, Y yield, S stall cycles"
+	if !m.Target.HasControl {
+		head = "// the hardware schedules this generation itself: no control information"
+	}
+	t.printf("%s\n", head)
+	width := 0
+	for i := range p.Insts {
+		width = max(width, len(p.Insts[i].Text(m.label)))
+	}
+	width = min(width, 52)
+	targets := map[int]bool{}
+	for i := range p.Insts {
+		for _, o := range p.Insts[i].Src[:p.Insts[i].NSrc] {
+			if o.Kind == isa.KindLabel {
+				targets[int(o.Imm)] = true
+			}
+		}
+	}
+	last := int32(0)
+	for i := range p.Insts {
+		in := &p.Insts[i]
+		if targets[i] {
+			t.printf("%s:\n", m.label(i))
+		}
+		ctl := ""
+		if m.Target.HasControl {
+			ctl = in.Ctrl.Text() + " "
+		}
+		src := ""
+		if in.Pos.Line != last && in.Pos.Line > 0 {
+			src = fmt.Sprintf("// %d: %s", in.Pos.Line, sourceText(p, int(in.Pos.Line)))
+			last = in.Pos.Line
+		}
+		line := fmt.Sprintf("  /*%04x*/ %s%-*s %s", in.PC, ctl, width, in.Text(m.label), src)
+		t.printf("%s\n", strings.TrimRight(clip(line, 140), " "))
+	}
+	t.mixTable(m)
+	return t.err
+}
+
+func (m *Machine) label(i int) string {
+	if i < len(m.Program.Insts) {
+		return fmt.Sprintf("L_%04x", m.Program.Insts[i].PC)
+	}
+	return fmt.Sprintf("#%d", i)
+}
+
+func sourceText(p *isa.Program, line int) string {
+	if line > len(p.Source) {
+		return ""
+	}
+	return strings.Join(strings.Fields(p.Source[line-1]), " ")
+}
+
+// summary is the head of a listing.
+func (t *textWriter) summary(m *Machine) {
+	p := m.Program
+	t.printf("%s on %s (%s): %s, %s, %s, %s shared, %s local, %s\n", p.Name, m.Arch.Name, m.Arch.Family, plural(len(p.Insts), "instruction"),
+		bytesText(codeBytes(p)), plural(p.Regs, "register"), bytesText(p.SharedBytes), bytesText(p.LocalBytes), plural(len(p.Params), "parameter"))
+	for _, n := range p.Notes {
+		t.paragraph("note: "+n, "  ")
+	}
+}
+
+func (t *textWriter) mixTable(m *Machine) {
+	tw := newTable("pipe", "instructions", "share", "classes")
+	right(tw, 2, 3)
+	pipes, count := m.mix()
+	for _, p := range pipes {
+		n := 0
+		var classes []string
+		for cl := range count[p] {
+			classes = append(classes, cl)
+		}
+		sort.Slice(classes, func(i, j int) bool {
+			a, b := count[p][classes[i]], count[p][classes[j]]
+			return a > b || a == b && classes[i] < classes[j]
+		})
+		var parts []string
+		for _, cl := range classes {
+			n += count[p][cl]
+			parts = append(parts, fmt.Sprintf("%s %d", cl, count[p][cl]))
+		}
+		tw.AppendRow([]any{p, n, percent(float64(n) / float64(len(m.Program.Insts))), clip(strings.Join(parts, ", "), 60)})
+	}
+	t.table("Static instruction mix by pipe", tw)
+}
+
+// WriteKernelTable writes a line for each kernel: what it needs and what the architecture lets be resident.
+func WriteKernelTable(w io.Writer, ms []Machine) error {
+	t := &textWriter{w: w}
+	tw := newTable("kernel", "arch", "insts", "code", "regs", "shared", "local", "params", "busiest pipes (static)")
+	right(tw, 3, 8)
+	for i := range ms {
+		m := &ms[i]
+		if m.Err != nil {
+			tw.AppendRow([]any{clip(m.Name, 24), m.Arch.Name, "", "", "", "", "", "", clip(strings.SplitN(m.Err.Error(), "\n", 2)[0], 36)})
+			continue
+		}
+		p := m.Program
+		pipes, count := m.mix()
+		var parts []string
+		for _, name := range pipes[:min(3, len(pipes))] {
+			n := 0
+			for _, k := range count[name] {
+				n += k
+			}
+			parts = append(parts, fmt.Sprintf("%s %d", name, n))
+		}
+		tw.AppendRow([]any{clip(p.Name, 24), m.Arch.Name, len(p.Insts), codeBytes(p), p.Regs, p.SharedBytes, p.LocalBytes, len(p.Params), clip(strings.Join(parts, ", "), 36)})
+	}
+	t.table("", tw)
+	return t.err
+}
