@@ -102,44 +102,26 @@ func WriteListing(w io.Writer, m *Machine) error {
 	t.printf("%s\n", head)
 	width := 0
 	for i := range p.Insts {
-		width = max(width, len(p.Insts[i].Text(m.label)))
+		width = max(width, len(p.Text(i)))
 	}
 	width = min(width, 52)
-	targets := map[int]bool{}
-	for i := range p.Insts {
-		for _, o := range p.Insts[i].Src[:p.Insts[i].NSrc] {
-			if o.Kind == isa.KindLabel {
-				targets[int(o.Imm)] = true
-			}
-		}
-	}
 	last := int32(0)
 	for i := range p.Insts {
 		in := &p.Insts[i]
-		if targets[i] {
-			t.printf("%s:\n", m.label(i))
-		}
 		ctl := ""
 		if m.Target.HasControl {
-			ctl = in.Ctrl.Text() + " "
+			ctl = in.Ctrl.String() + " "
 		}
 		src := ""
 		if in.Pos.Line != last && in.Pos.Line > 0 {
 			src = fmt.Sprintf("// %d: %s", in.Pos.Line, sourceText(p, int(in.Pos.Line)))
 			last = in.Pos.Line
 		}
-		line := fmt.Sprintf("  /*%04x*/ %s%-*s %s", in.PC, ctl, width, in.Text(m.label), src)
+		line := fmt.Sprintf("  /*%04x*/ %s%-*s %s", in.PC, ctl, width, p.Text(i), src)
 		t.printf("%s\n", strings.TrimRight(clip(line, 140), " "))
 	}
 	t.mixTable(m)
 	return t.err
-}
-
-func (m *Machine) label(i int) string {
-	if i < len(m.Program.Insts) {
-		return fmt.Sprintf("L_%04x", m.Program.Insts[i].PC)
-	}
-	return fmt.Sprintf("#%d", i)
 }
 
 func sourceText(p *isa.Program, line int) string {
