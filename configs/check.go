@@ -237,7 +237,7 @@ func checkClasses(a *Arch) *fault {
 		}
 	}
 	if len(missing) > 0 {
-		return &fault{"classes", fmt.Sprintf("classes: compute capability %s has opcodes of class %s, but there is no row for it", a.ComputeCapability, strings.Join(missing, ", "))}
+		return &fault{"compute_capability", fmt.Sprintf("classes: compute capability %s has opcodes of class %s, but there is no row for it", a.ComputeCapability, strings.Join(missing, ", "))}
 	}
 	return nil
 }

@@ -1,6 +1,10 @@
 package configs
 
-import "github.com/sarchlab/smsim/isa"
+import (
+	"strings"
+
+	"github.com/sarchlab/smsim/isa"
+)
 
 // targetClasses says for each class whether the target (for example 86) has an instruction of it. The
 // class of an opcode can depend on its modifiers, so those that change it are tried too.
@@ -30,4 +34,36 @@ func allClassNames() []string {
 		names = append(names, c.String())
 	}
 	return names
+}
+
+// classAlias finds the class that people mean by an opcode (IADD3, lop3) or a PTX instruction (dp4a, mad).
+func classAlias(name string) (isa.Class, bool) {
+	if c, ok := isa.ClassByName(strings.ToLower(name)); ok {
+		return c, true
+	}
+	if op, ok := isa.OpByName(strings.ToUpper(name)); ok {
+		in := isa.Inst{Op: op}
+		return in.Class(), true
+	}
+	switch strings.ToLower(name) {
+	case "dp4a", "dp2a":
+		return isa.ClassIDP, true
+	case "mul", "mad":
+		return isa.ClassIMAD, true
+	case "add", "sub":
+		return isa.ClassIADD3, true
+	case "min", "max":
+		return isa.ClassIMNMX, true
+	case "and", "or", "xor", "not":
+		return isa.ClassLOP, true
+	case "clz", "bfind":
+		return isa.ClassFLO, true
+	case "sad":
+		return isa.ClassVABSDIFF, true
+	case "setp":
+		return isa.ClassISETP, true
+	case "cvt":
+		return isa.ClassI2I, true
+	}
+	return isa.ClassNone, false
 }

@@ -195,17 +195,3 @@ func merge(base, over *node) *node {
 	}
 	return out
 }
-
-// at follows a dotted path as far as the tree goes. It returns the deepest field on the way, or nil
-// when not even the first key exists.
-func (n *node) at(path string) *field {
-	var found *field
-	for _, k := range strings.Split(path, ".") {
-		if n.kind != mapNode || n.fields[k] == nil {
-			break
-		}
-		found = n.fields[k]
-		n = found.value
-	}
-	return found
-}

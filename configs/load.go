@@ -79,27 +79,30 @@ func Load(nameOrPath string, overrides []Override) (*Arch, error) {
 	return a, nil
 }
 
-// located gives a fault the position of the value that causes it, or of the closest key above it.
+// located gives a fault a position: the value that causes it when the user's file (the one read first)
+// gives it, else the closest key above it in that file, else the value in the base.
 func located(tree *node, f *fault) error {
-	at := tree.at(f.path)
-	if at == nil {
-		return tree.src.errorAt(0, 0, 0, "%s", f.message)
+	var at, own *field
+	whole, n := true, tree
+	for _, k := range strings.Split(f.path, ".") {
+		if n.kind != mapNode || n.fields[k] == nil {
+			whole = false
+			break
+		}
+		at = n.fields[k]
+		if n = at.value; at.src == tree.src {
+			own = at
+		}
 	}
-	if joinDepth(tree, f.path) && at.value.kind == scalarNode {
+	switch {
+	case at == nil:
+		return tree.src.errorAt(0, 0, 0, "%s", f.message)
+	case own != nil && own != at:
+		return own.errorf("%s", f.message)
+	case whole && at.value.kind == scalarNode:
 		return at.value.errorf("%s", f.message)
 	}
 	return at.errorf("%s", f.message)
-}
-
-// joinDepth says whether the whole path exists in the tree.
-func joinDepth(n *node, path string) bool {
-	for _, k := range strings.Split(path, ".") {
-		if n.kind != mapNode || n.fields[k] == nil {
-			return false
-		}
-		n = n.fields[k].value
-	}
-	return true
 }
 
 // loadTree reads the file of an architecture and lays it over its base. Rows that only the base has
@@ -174,6 +177,9 @@ func readBase(base *field) (*node, error) {
 		}
 	}
 	known := append(List(), Families()...)
+	if arch, ok := nameOf(name); ok {
+		return nil, base.value.errorf("no architecture %s; known: %s", arch, strings.Join(List(), ", "))
+	}
 	if slices.Contains(known, name) {
 		text, err := files.ReadFile(name + ".yaml")
 		if err != nil {
@@ -223,7 +229,11 @@ func dropForeignClasses(tree *node, top *source) error {
 		f := rows.fields[k]
 		switch {
 		case !known:
-			return f.errorf("%s", suggest(fmt.Sprintf("unknown opcode class %q", k), k, allClassNames()))
+			message := fmt.Sprintf("unknown opcode class %q", k)
+			if c, ok := classAlias(k); ok {
+				return f.errorf("%s; did you mean %q?", message, c.String())
+			}
+			return f.errorf("%s", suggest(message, k, allClassNames()))
 		case onTarget[c]:
 			keep = append(keep, k)
 		case f.src == top && !strings.HasPrefix(top.name, "families/"):

@@ -63,15 +63,19 @@ func (a *Arch) apply(o Override) error {
 	return nil
 }
 
-// resolveAlias turns pipes.idp.issue_interval into classes.idp.issue_interval when idp is a class and
-// no pipe: intervals belong to classes, but people think of "the DP4A unit".
+// resolveAlias finds the row that pipes.idp.issue_interval, classes.dp4a.latency or classes.IADD3.latency
+// means: intervals belong to classes, but people think of "the DP4A unit" and of opcodes.
 func (a *Arch) resolveAlias(key string) string {
 	parts := strings.Split(key, ".")
-	if len(parts) == 3 && parts[0] == "pipes" {
-		_, isPipe := a.Pipes[parts[1]]
-		_, isClass := a.Classes[parts[1]]
-		if isClass && !isPipe {
-			return "classes." + parts[1] + "." + parts[2]
+	if len(parts) != 3 || parts[0] != "pipes" && parts[0] != "classes" {
+		return key
+	}
+	if _, isPipe := a.Pipes[parts[1]]; parts[0] == "pipes" && isPipe {
+		return key
+	}
+	if c, ok := classAlias(parts[1]); ok {
+		if _, has := a.Classes[c.String()]; has {
+			return "classes." + c.String() + "." + parts[2]
 		}
 	}
 	return key
