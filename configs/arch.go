@@ -61,37 +61,37 @@ type SM struct {
 // Occupancy holds the limits and allocation granularities of the occupancy calculation.
 type Occupancy struct {
 	Origin          `yaml:",inline"`
-	MaxWarps        int `yaml:"max_warps"`
-	MaxBlocks       int `yaml:"max_blocks"`
-	MaxThreads      int `yaml:"max_threads"`
-	MaxThreadsBlock int `yaml:"max_threads_per_block"`
-	Registers       int `yaml:"registers"` // 32-bit registers in the register file
-	MaxRegsBlock    int `yaml:"max_registers_per_block"`
-	MaxRegsThread   int `yaml:"max_registers_per_thread"`
-	RegUnit         int `yaml:"register_unit"` // allocation granularity, registers
+	MaxWarps        int `yaml:"max_warps"`                // warp slots of an SM
+	MaxBlocks       int `yaml:"max_blocks"`               // block slots of an SM
+	MaxThreads      int `yaml:"max_threads"`              // threads an SM can hold
+	MaxThreadsBlock int `yaml:"max_threads_per_block"`    // threads a block may have
+	Registers       int `yaml:"registers"`                // 32-bit registers in the register file
+	MaxRegsBlock    int `yaml:"max_registers_per_block"`  // registers a block may take
+	MaxRegsThread   int `yaml:"max_registers_per_thread"` // registers an instruction can name
+	RegUnit         int `yaml:"register_unit"`            // allocation granularity, registers
 	// RegUnitCoarse replaces register_unit for the registers a thread listed in register_counts_coarse (2.x).
 	RegUnitCoarse   int    `yaml:"register_unit_coarse,omitempty"`
-	RegCountsCoarse []int  `yaml:"register_counts_coarse,omitempty"`
-	RegScope        string `yaml:"register_scope"`   // warp or block: what the unit applies to
-	WarpGranularity int    `yaml:"warp_granularity"` // warps are allocated in multiples of this
+	RegCountsCoarse []int  `yaml:"register_counts_coarse,omitempty"` // registers a thread for which the coarse unit applies
+	RegScope        string `yaml:"register_scope"`                   // warp or block: what the unit applies to
+	WarpGranularity int    `yaml:"warp_granularity"`                 // warps are allocated in multiples of this
 	// LaunchGranularity rounds a block's warps up for the check against max_registers_per_block only.
 	LaunchGranularity int   `yaml:"launch_warp_granularity"`
-	SharedBytes       int   `yaml:"shared_bytes"`           // largest shared memory of an SM
-	SharedBlock       int   `yaml:"shared_bytes_per_block"` // largest a block may have without opt-in
-	SharedBlockOptin  int   `yaml:"shared_bytes_per_block_optin"`
-	SharedUnit        int   `yaml:"shared_unit"`      // allocation granularity, bytes
-	SharedReserved    int   `yaml:"shared_reserved"`  // bytes the system takes of each block
-	SharedCarveouts   []int `yaml:"shared_carveouts"` // selectable shared sizes, bytes, ascending; empty: fixed
-	MaxBarriers       int   `yaml:"max_barriers_per_block"`
+	SharedBytes       int   `yaml:"shared_bytes"`                 // largest shared memory of an SM
+	SharedBlock       int   `yaml:"shared_bytes_per_block"`       // largest a block may have without opt-in
+	SharedBlockOptin  int   `yaml:"shared_bytes_per_block_optin"` // largest a block may have when the kernel asks for it
+	SharedUnit        int   `yaml:"shared_unit"`                  // allocation granularity, bytes
+	SharedReserved    int   `yaml:"shared_reserved"`              // bytes the system takes of each block
+	SharedCarveouts   []int `yaml:"shared_carveouts"`             // selectable shared sizes, bytes, ascending; empty: fixed
+	MaxBarriers       int   `yaml:"max_barriers_per_block"`       // named barriers of a block
 }
 
 // RegisterFile is the operand read model.
 type RegisterFile struct {
 	Origin     `yaml:",inline"`
-	Banks      int  `yaml:"banks"`      // bank of Rn is n mod Banks
-	ReadPorts  int  `yaml:"read_ports"` // 32-lane reads a cycle a bank, shared by all pipes of the sub-partition
-	ReuseCache bool `yaml:"reuse_cache"`
-	Queue      int  `yaml:"queue"` // cycles of reads that may be outstanding at a bank before dispatch stalls
+	Banks      int  `yaml:"banks"`       // bank of Rn is n mod Banks
+	ReadPorts  int  `yaml:"read_ports"`  // 32-lane reads a cycle a bank, shared by all pipes of the sub-partition
+	ReuseCache bool `yaml:"reuse_cache"` // operand reuse flags keep a source for the next instruction of the warp
+	Queue      int  `yaml:"queue"`       // cycles of reads that may be outstanding at a bank before dispatch stalls
 }
 
 // Pipe is a functional unit.
@@ -127,11 +127,11 @@ type Fetch struct {
 	L15BytesCycle  float64 `yaml:"l15_bytes_per_cycle"` // stream beyond L1, an SM
 	L2BytesCycle   float64 `yaml:"l2_bytes_per_cycle"`  // stream beyond L1.5, an SM
 	L0MissLatency  int     `yaml:"l0_miss_latency"`     // extra cycles at a jump whose target misses L0
-	L1MissLatency  int     `yaml:"l1_miss_latency"`
-	L15MissLatency int     `yaml:"l15_miss_latency"`
-	LineBytes      int     `yaml:"line_bytes"`
-	Prefetch       int     `yaml:"prefetch_lines"`
-	Buffer         int     `yaml:"buffer"` // decoded instructions a warp holds ahead
+	L1MissLatency  int     `yaml:"l1_miss_latency"`     // extra cycles when it misses the first level too
+	L15MissLatency int     `yaml:"l15_miss_latency"`    // extra cycles when it comes from L2
+	LineBytes      int     `yaml:"line_bytes"`          // instruction cache line
+	Prefetch       int     `yaml:"prefetch_lines"`      // lines fetched ahead of a stream
+	Buffer         int     `yaml:"buffer"`              // decoded instructions a warp holds ahead
 }
 
 // ControlFlow is the cost of control instructions.
@@ -142,38 +142,38 @@ type ControlFlow struct {
 	Reconverge   int     `yaml:"reconverge"`    // BSSY + BSYNC pair without divergence
 	DivergedPath int     `yaml:"diverged_path"` // extra cycles for each further path of a divergent branch
 	BarBase      int     `yaml:"bar_base"`      // BAR.SYNC: base + per_warp * warps
-	BarPerWarp   float64 `yaml:"bar_per_warp"`
+	BarPerWarp   float64 `yaml:"bar_per_warp"`  // cycles each warp of the block adds to BAR.SYNC
 	BarRed       int     `yaml:"bar_reduction"` // extra for BAR.RED
-	MembarCTA    int     `yaml:"membar_cta"`
-	MembarGPU    int     `yaml:"membar_gpu"`
-	Nanosleep    int     `yaml:"nanosleep"`   // NANOSLEEP 0
-	CallReturn   int     `yaml:"call_return"` // CALL or RET, issue to issue
+	MembarCTA    int     `yaml:"membar_cta"`    // MEMBAR.CTA, issue to issue
+	MembarGPU    int     `yaml:"membar_gpu"`    // MEMBAR.GPU, issue to issue
+	Nanosleep    int     `yaml:"nanosleep"`     // NANOSLEEP 0
+	CallReturn   int     `yaml:"call_return"`   // CALL or RET, issue to issue
 }
 
 // LSU is the load/store pipeline with shared memory and L1.
 type LSU struct {
 	Origin           `yaml:",inline"`
-	QueueDepth       int  `yaml:"queue_depth"`    // memory instructions a sub-partition queues (MIO)
-	LGQueueDepth     int  `yaml:"lg_queue_depth"` // local/global instructions before lg_throttle
-	SharedBanks      int  `yaml:"shared_banks"`
-	BankBytes        int  `yaml:"bank_bytes"`
-	SharedLatency    int  `yaml:"shared_latency"` // dependent LDS, 32-bit
-	SharedLatency64  int  `yaml:"shared_latency_64"`
-	SharedLatency128 int  `yaml:"shared_latency_128"`
-	AtomicLatency    int  `yaml:"shared_atomic_latency"`
-	L1Latency        int  `yaml:"l1_latency"`    // dependent global load that hits L1
-	L1Bytes          int  `yaml:"l1_bytes"`      // data cache with no shared memory in use; shrinks by the carve-out when unified
-	Unified          bool `yaml:"unified"`       // L1 and shared memory are one array of l1_bytes + ...
-	UnifiedBytes     int  `yaml:"unified_bytes"` // the array's size
-	L1LineBytes      int  `yaml:"l1_line_bytes"`
-	SectorBytes      int  `yaml:"sector_bytes"`
-	L1Ways           int  `yaml:"l1_ways"`
-	L1CachesGlobal   bool `yaml:"l1_caches_global"`  // plain global loads are cached in L1 (not on most Kepler and Maxwell)
-	L1TagsCycle      int  `yaml:"l1_tags_per_cycle"` // lines looked up a cycle
-	L1BytesCycle     int  `yaml:"l1_bytes_per_cycle"`
+	QueueDepth       int  `yaml:"queue_depth"`           // memory instructions a sub-partition queues (MIO)
+	LGQueueDepth     int  `yaml:"lg_queue_depth"`        // local/global instructions before lg_throttle
+	SharedBanks      int  `yaml:"shared_banks"`          // banks of shared memory
+	BankBytes        int  `yaml:"bank_bytes"`            // bytes a bank delivers a cycle
+	SharedLatency    int  `yaml:"shared_latency"`        // dependent LDS, 32-bit
+	SharedLatency64  int  `yaml:"shared_latency_64"`     // dependent LDS.64
+	SharedLatency128 int  `yaml:"shared_latency_128"`    // dependent LDS.128
+	AtomicLatency    int  `yaml:"shared_atomic_latency"` // dependent ATOMS
+	L1Latency        int  `yaml:"l1_latency"`            // dependent global load that hits L1
+	L1Bytes          int  `yaml:"l1_bytes"`              // data cache with no shared memory in use; shrinks by the carve-out when unified
+	Unified          bool `yaml:"unified"`               // L1 and shared memory are one array of l1_bytes + ...
+	UnifiedBytes     int  `yaml:"unified_bytes"`         // the array's size
+	L1LineBytes      int  `yaml:"l1_line_bytes"`         // line with one tag
+	SectorBytes      int  `yaml:"sector_bytes"`          // unit of transfer between L1 and L2
+	L1Ways           int  `yaml:"l1_ways"`               // associativity
+	L1CachesGlobal   bool `yaml:"l1_caches_global"`      // plain global loads are cached in L1 (not on most Kepler and Maxwell)
+	L1TagsCycle      int  `yaml:"l1_tags_per_cycle"`     // lines looked up a cycle
+	L1BytesCycle     int  `yaml:"l1_bytes_per_cycle"`    // data of L1 hits, an SM
 	MissesInFlight   int  `yaml:"misses_in_flight"`      // lines
 	StoreBytesCycle  int  `yaml:"store_bytes_per_cycle"` // SM to L2
-	LocalLatency     int  `yaml:"local_latency"`
+	LocalLatency     int  `yaml:"local_latency"`         // dependent local load that hits L1
 
 	// Cycles a sub-partition's port is held by an access of 1, 2 and 4 words a lane; absent: derived from a 2-cycle port.
 	LoadPort        []int `yaml:"load_port,omitempty,flow"`         // LDS
@@ -194,11 +194,11 @@ type LSU struct {
 	ConstantSector int `yaml:"constant_sector_bytes,omitempty"`
 	ConstantWays   int `yaml:"constant_ways,omitempty"`
 
-	ConstantBytes   int `yaml:"constant_bytes"` // first-level constant cache
-	Constant15Bytes int `yaml:"constant_l15_bytes"`
-	ConstantLatency int `yaml:"constant_latency"` // LDC that hits
-	ConstantMiss    int `yaml:"constant_miss"`    // constant operand or LDC that misses the first level
-	ConstantMissL2  int `yaml:"constant_miss_l2"` // and the second
+	ConstantBytes   int `yaml:"constant_bytes"`     // first-level constant cache
+	Constant15Bytes int `yaml:"constant_l15_bytes"` // second-level constant cache
+	ConstantLatency int `yaml:"constant_latency"`   // LDC that hits
+	ConstantMiss    int `yaml:"constant_miss"`      // constant operand or LDC that misses the first level
+	ConstantMissL2  int `yaml:"constant_miss_l2"`   // and the second
 }
 
 // Memory is what lies beyond the SM.
@@ -219,7 +219,7 @@ type Memory struct {
 	// Cycles a sector of an atomic (reduction) takes of this SM's share when all SMs are active; 0: as a store.
 	AtomicSectorAll    float64 `yaml:"atomic_sector_all,omitempty"`
 	ReductionSectorAll float64 `yaml:"reduction_sector_all,omitempty"`
-	L2LineBytes        int     `yaml:"l2_line_bytes"`
+	L2LineBytes        int     `yaml:"l2_line_bytes"` // line of L2
 }
 
 // LaunchCost is the start and end of blocks.

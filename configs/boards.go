@@ -56,7 +56,7 @@ func parseBoards(name string, text []byte) ([]Board, error) {
 // Boards lists the known products, oldest architecture first.
 func Boards() ([]Board, error) { return boardTable() }
 
-// LoadBoard finds a board by name, without regard to case, spaces, and the words NVIDIA, GeForce and Tesla.
+// LoadBoard finds a board by name, without regard to case, spaces, and the words NVIDIA, GeForce, RTX and the like.
 func LoadBoard(name string) (*Board, error) {
 	boards, err := boardTable()
 	if err != nil {
@@ -78,16 +78,27 @@ func LoadBoard(name string) (*Board, error) {
 	return nil, fmt.Errorf("%s; known: %s", message, strings.Join(names, ", "))
 }
 
-// boardID reduces a product name to what people agree on: "GeForce RTX 3060" and "rtx3060" are one.
+// boardAliases are shorter or longer names of one board.
+var boardAliases = map[string]string{
+	"h100": "h100sxm", "h100sxm5": "h100sxm", "h100pcie80gb": "h100pcie", "h200sxm": "h200", "a100sxm4": "a100", "a10080gb": "a100",
+	"a100pcie": "a100pcie40gb", "v10016gb": "v100", "v100sxm2": "v100", "p100pcie": "p100", "k20c": "k20", "k20m": "k20", "k40m": "k40", "k40c": "k40",
+	"4601gb": "460",
+}
+
+// boardID reduces a product name to what people agree on: "GeForce RTX 3060", "rtx3060" and "3060" are one.
 func boardID(name string) string {
 	s := strings.ToLower(name)
-	for _, w := range []string{"nvidia", "geforce", "tesla"} {
+	for _, w := range []string{"nvidia", "geforce", "tesla", "quadro", "rtx", "gtx"} {
 		s = strings.ReplaceAll(s, w, "")
 	}
-	return strings.Map(func(r rune) rune {
+	s = strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) {
 			return r
 		}
 		return -1
 	}, s)
+	if full, ok := boardAliases[s]; ok {
+		return full
+	}
+	return s
 }

@@ -46,9 +46,9 @@ func clip(text string, col, width int) (string, int, int) {
 }
 
 // nearest returns the candidate with the smallest edit distance to name, or "" when none is close
-// enough to be what was meant (more than half of the letters differ).
+// enough to be what was meant (more than a third of the letters differ).
 func nearest(name string, candidates []string) string {
-	best, bestDistance := "", len(name)/2+2
+	best, bestDistance := "", max(len(name)/3, 1)+1
 	for _, c := range candidates {
 		if d := editDistance(strings.ToLower(name), strings.ToLower(c)); d < bestDistance {
 			best, bestDistance = c, d
@@ -87,7 +87,7 @@ func suggest(message, name string, candidates []string) string {
 	if n := nearest(name, candidates); n != "" {
 		return fmt.Sprintf("%s; did you mean %q?", message, n)
 	}
-	if len(candidates) > 0 && len(candidates) <= 12 {
+	if len(candidates) > 0 && len(candidates) <= 16 {
 		return fmt.Sprintf("%s; one of: %s", message, strings.Join(candidates, ", "))
 	}
 	return message

@@ -89,10 +89,14 @@ var fieldDocs = sync.OnceValue(func() map[string]string {
 		if !ok {
 			return true
 		}
+		lead := ""
 		for _, f := range s.Fields.List {
-			text := f.Doc.Text()
+			if f.Doc != nil {
+				lead = f.Doc.Text() // also of the fields below it that have no comment of their own
+			}
+			text := lead
 			if f.Comment != nil {
-				text = f.Comment.Text()
+				text, lead = f.Comment.Text(), ""
 			}
 			for _, name := range f.Names {
 				docs[spec.Name.Name+"."+name.Name] = strings.TrimSpace(text)

@@ -52,7 +52,7 @@ func nameOf(text string) (string, bool) {
 
 // Load reads an architecture: one of [List] in any usual spelling (sm_86, 8.6, 86), or the path of a
 // YAML file of the user, usually with a `base:`. It checks the result, applies the overrides in order
-// and checks again. Errors are [*Error] with position and suggestion.
+// and checks again when all are in. Errors are [*Error] with position and suggestion.
 func Load(nameOrPath string, overrides []Override) (*Arch, error) {
 	tree, err := loadTree(nameOrPath)
 	if err != nil {
@@ -68,13 +68,8 @@ func Load(nameOrPath string, overrides []Override) (*Arch, error) {
 	if f := check(a); f != nil {
 		return nil, located(tree, f)
 	}
-	for _, o := range overrides {
-		if err := a.apply(o); err != nil {
-			return nil, err
-		}
-		if f := check(a); f != nil {
-			return nil, o.errorf(0, len(o.Key)+1+len(o.Value), "%s", f.message)
-		}
+	if err := a.override(overrides); err != nil {
+		return nil, err
 	}
 	return a, nil
 }

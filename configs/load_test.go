@@ -105,13 +105,13 @@ func TestTarget(t *testing.T) {
 }
 
 func TestBoards(t *testing.T) {
-	for _, name := range []string{"RTX 3060", "rtx 3060", "GeForce RTX 3060", "NVIDIA GeForce RTX 3060", "rtx3060", "RTX-3060"} {
+	for _, name := range []string{"RTX 3060", "rtx 3060", "GeForce RTX 3060", "NVIDIA GeForce RTX 3060", "rtx3060", "RTX-3060", "3060"} {
 		if b, err := LoadBoard(name); err != nil || b.Name != "RTX 3060" || b.SMs != 28 {
 			t.Errorf("%s: %+v, %v", name, b, err)
 		}
 	}
 	for _, name := range []string{"GTX 280", "GTX 480", "GTX 460", "GTX 680", "K20", "K40", "K80", "GTX 750 Ti", "GTX 980", "P100", "GTX 1080 Ti", "P4", "P40", "V100",
-		"T4", "RTX 2080 Ti", "A100", "RTX 3060", "RTX 3090", "A6000", "RTX A6000", "L4", "L40S", "RTX 4090", "H100 SXM", "H100 PCIe", "H200", "B200", "RTX 5090"} {
+		"T4", "RTX 2080 Ti", "A100", "RTX 3060", "RTX 3090", "A6000", "RTX A6000", "L4", "L40S", "RTX 4090", "H100 SXM", "H100 PCIe", "H200", "B200", "RTX 5090", "H100", "A100 SXM4"} {
 		if _, err := LoadBoard(name); err != nil {
 			t.Error(err)
 		}
@@ -129,7 +129,7 @@ func TestBoards(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{
-		"boards:\n  - {name: X, arch: sm_90, sms: 0, clock_mhz: 1, l2_kb: 1, memory_gb_s: 1, source: s, confidence: assumed}\n": "b:2:6: board X: sms, clock_mhz and memory_gb_s must be positive",
+		"boards:\n  - {name: X, arch: sm_90, sms: 0, clock_mhz: 1, l2_kb: 1, memory_gb_s: 1, source: s, confidence: assumed}\n": "b:2:5: board X: sms, clock_mhz and memory_gb_s must be positive",
 		"boards:\n  - {nam: X}\n": `b:2:6: unknown key "nam" in boards; did you mean "name"?`,
 		"boards:\n  - {name: X, arch: sm_90, sms: 1, clock_mhz: 1, l2_kb: 1, memory_gb_s: 1, source: s, confidence: sure}\n": `b:2:5: board X: confidence: "sure" is not one of measured, published, derived, assumed`,
 	} {

@@ -40,6 +40,30 @@ func (o Override) errorf(from, width int, format string, args ...any) *Error {
 // fixedKeys cannot be overridden: they say which instruction set the architecture has.
 var fixedKeys = []string{"name", "compute_capability", "family", "base"}
 
+// override applies all overrides, then checks the architecture. A fault is put down to the override of
+// the key that it is about, or else to the last one.
+func (a *Arch) override(overrides []Override) error {
+	for _, o := range overrides {
+		if err := a.apply(o); err != nil {
+			return err
+		}
+	}
+	if len(overrides) == 0 {
+		return nil
+	}
+	f := check(a)
+	if f == nil {
+		return nil
+	}
+	guilty := overrides[len(overrides)-1]
+	for _, o := range overrides {
+		if a.resolveAlias(o.Key) == f.path {
+			guilty = o
+		}
+	}
+	return guilty.errorf(len(guilty.Key)+1, len(guilty.Value), "%s", f.message)
+}
+
 // apply sets one key of the architecture and notes the change in a.Overrides.
 func (a *Arch) apply(o Override) error {
 	o.Key = a.resolveAlias(o.Key)
@@ -131,6 +155,9 @@ func walk(v reflect.Value, parts []string, i int, o Override, act func(reflect.V
 			return o.errorf(0, len(o.Key), "%s is a table; set a key of one of its rows: %s", at, strings.Join(rows, ", "))
 		}
 		row := v.MapIndex(reflect.ValueOf(parts[i]))
+		if c, known := classAlias(parts[i]); !row.IsValid() && known && at == "classes" {
+			return o.errorf(col, len(parts[i]), "the architecture has no instruction of class %s", c)
+		}
 		if !row.IsValid() {
 			return o.errorf(col, len(parts[i]), "%s", unknownKey(parts, i, at, rows))
 		}
@@ -166,7 +193,7 @@ func unknownKey(parts []string, i int, at string, here []string) string {
 	if len(parts) == 3 && parts[0] == "pipes" && i == 2 && (parts[2] == "issue_interval" || parts[2] == "latency") {
 		return fmt.Sprintf("%s; %s belongs to the opcode classes that use the pipe: classes.CLASS.%s", message, parts[2], parts[2])
 	}
-	if n := nearest(parts[i], here); n != "" {
+	if n := nearest(parts[i], here); n != "" && len(parts) > 1 {
 		return fmt.Sprintf("%s; did you mean %q?", message, join(at, n))
 	}
 	if i == 0 {
