@@ -9,8 +9,8 @@ type layout struct{ dst, src string }
 // with RZ, PT, or for carry inputs !PT. Destinations: the general register first, then predicates.
 var layouts = map[isa.Op]layout{
 	isa.OpIADD3:     {"RPP", "RRRCC"}, // a + b + c + carry + carry; the two outputs are carries
-	isa.OpIMAD:      {"RP", "RRRC"},   // a * b + c
-	isa.OpLOP3:      {"RP", "RRRP"},   // lut(a, b, c)
+	isa.OpIMAD:      {"R", "RRR"},     // a * b + c
+	isa.OpLOP3:      {"RP", "RRR"},    // lut(a, b, c)
 	isa.OpLEA:       {"RP", ""},       // a, b, shift [, carry]; .HI: a, b, c, shift [, carry]
 	isa.OpSHF:       {"R", "RRR"},     // low, shift, high
 	isa.OpPRMT:      {"R", "RRR"},     // a, selector, b
@@ -25,7 +25,7 @@ var layouts = map[isa.Op]layout{
 	isa.OpPSETP:     {"PP", "PPP"},
 	isa.OpIMNMX:     {"R", "RRP"},
 	isa.OpVIMNMX:    {"R", "RRP"},
-	isa.OpVIMNMX3:   {"R", "RRRPP"},
+	isa.OpVIMNMX3:   {"R", "RRRP"},
 	isa.OpVIADDMNMX: {"R", "RRRP"},
 	isa.OpIDP:       {"R", "RRR"},
 }

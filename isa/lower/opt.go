@@ -1,14 +1,292 @@
 package lower
 
+import "github.com/sarchlab/smsim/isa"
+
 // optimise improves the kernel on virtual registers before pseudo instructions are expanded.
 func (f *fn) optimise() {
+	f.gatherAdd64()
+	f.valueNumber()
+	f.foldAddresses()
+	f.removeDead()
+	f.fuse()
+	f.removeDead()
+	f.valueNumber()
+	f.removeDead()
+	f.ifConvert()
 }
 
 // cleanup removes what expansion and legalisation left over.
-func (f *fn) cleanup() {}
+func (f *fn) cleanup() {
+	f.removeDead()
+}
 
-// schedule orders instructions within blocks.
-func (f *fn) schedule(limit int) {}
+// dead marks an instruction for removal by compact.
+func dead(in *isa.Inst) { *in = isa.Inst{} }
+
+// compact drops instructions marked dead.
+func (f *fn) compact() {
+	for _, b := range f.blocks {
+		kept := b.insts[:0]
+		for i := range b.insts {
+			if b.insts[i].Op != isa.OpNone {
+				kept = append(kept, b.insts[i])
+			}
+		}
+		b.insts = kept
+	}
+}
+
+// removeDead removes instructions without effect whose results nobody reads.
+func (f *fn) removeDead() {
+	n := f.numbering()
+	needed := make([]bool, n.total)
+	type where struct {
+		b *block
+		i int
+	}
+	defsOf := make([][]where, n.total)
+	live := map[*block][]bool{}
+	var work []where
+	mark := func(b *block, i int) {
+		if !live[b][i] {
+			live[b][i] = true
+			work = append(work, where{b, i})
+		}
+	}
+	for _, b := range f.blocks {
+		live[b] = make([]bool, len(b.insts))
+	}
+	for _, b := range f.blocks {
+		for i := range b.insts {
+			in := &b.insts[i]
+			f.defs(in, n, func(id int) { defsOf[id] = append(defsOf[id], where{b, i}) })
+			if hasEffect(in) {
+				mark(b, i)
+			}
+		}
+	}
+	for len(work) > 0 {
+		w := work[len(work)-1]
+		work = work[:len(work)-1]
+		in := &w.b.insts[w.i]
+		f.uses(in, n, func(id int) {
+			if !needed[id] {
+				needed[id] = true
+				for _, d := range defsOf[id] {
+					mark(d.b, d.i)
+				}
+			}
+		})
+	}
+	for _, b := range f.blocks {
+		for i := range b.insts {
+			in := &b.insts[i]
+			if !live[b][i] {
+				dead(in)
+				continue
+			}
+			// Predicate results that nobody reads become PT, so that no register is wasted on them.
+			for k := range in.Dst[:in.NDst] {
+				if o := &in.Dst[k]; o.Kind == isa.KindPred && o.Reg >= isa.VirtualBase && !needed[n.of(isa.KindPred, o.Reg)] {
+					*o = pt
+				}
+			}
+		}
+	}
+	f.compact()
+}
+
+// defSite is where a register is written.
+type defSite struct {
+	b *block
+	i int32
+	n int32 // number of definitions
+	g bool  // some definition is guarded
+}
+
+// defSites finds the definitions of all registers.
+func (f *fn) defSites(n numbering) []defSite {
+	d := make([]defSite, n.total)
+	for _, b := range f.blocks {
+		for i := range b.insts {
+			in := &b.insts[i]
+			f.defs(in, n, func(id int) {
+				d[id].b, d[id].i = b, int32(i)
+				d[id].n++
+				d[id].g = d[id].g || in.Guard.Kind != isa.KindNone
+			})
+		}
+	}
+	// A register that is read where its definition has not happened yet (in a later round of a loop) is no value.
+	for _, b := range f.blocks {
+		for i := range b.insts {
+			f.uses(&b.insts[i], n, func(id int) {
+				if x := &d[id]; x.n == 1 && (x.b == b && int(x.i) >= i || x.b != b && !dominates(x.b, b)) {
+					x.g = true
+				}
+			})
+		}
+	}
+	return d
+}
+
+// value says that the register has one definition that always executes: it is a value.
+func (d *defSite) value() bool { return d.n == 1 && !d.g }
+
+// useCounts counts the reads of every register.
+func (f *fn) useCounts(n numbering) []int32 {
+	c := make([]int32, n.total)
+	for _, b := range f.blocks {
+		for i := range b.insts {
+			f.uses(&b.insts[i], n, func(id int) { c[id]++ })
+		}
+	}
+	return c
+}
+
+// gatherAdd64 joins the two halves of 64-bit additions into one pseudo instruction (IADD3 with ModWide: low and
+// high results; sources three low words, then three high words), which fusion can treat as one value.
+func (f *fn) gatherAdd64() {
+	if f.t.SM < 70 {
+		return
+	}
+	n := f.numbering()
+	uses := f.useCounts(n)
+	for _, b := range f.blocks {
+		for i := 0; i+1 < len(b.insts); i++ {
+			lo, hi := &b.insts[i], &b.insts[i+1]
+			if lo.Op != isa.OpIADD3 || hi.Op != isa.OpIADD3 || lo.Mod.Flags != 0 || hi.Mod.Flags != isa.ModX || lo.Guard != hi.Guard {
+				continue
+			}
+			c := lo.Dst[1]
+			if c.Kind != isa.KindPred || c.Reg < isa.VirtualBase || lo.Dst[2] != pt || hi.Dst[1] != pt || hi.Dst[2] != pt ||
+				hi.Src[3] != c || hi.Src[4] != notPT || uses[n.of(isa.KindPred, c.Reg)] != 1 || !isZero(lo.Src[2]) || !isZero(hi.Src[2]) {
+				continue
+			}
+			if lo.Dst[0].Reg == isa.RZ || hi.Dst[0].Reg == isa.RZ || hi.Src[0].Reg == lo.Dst[0].Reg && hi.Src[0].Kind == isa.KindReg || hi.Src[1].Reg == lo.Dst[0].Reg && hi.Src[1].Kind == isa.KindReg {
+				continue
+			}
+			ok := true
+			w := isa.Inst{Op: isa.OpIADD3, Mod: isa.Mod{Flags: isa.ModWide}, NDst: 2, NSrc: 6, Guard: lo.Guard, Pos: lo.Pos}
+			w.Dst[0], w.Dst[1] = lo.Dst[0], hi.Dst[0]
+			for k := range 2 {
+				l, h := lo.Src[k], hi.Src[k]
+				switch {
+				case l.Is(isa.Neg):
+					if !h.Is(isa.Inv) {
+						if v, isC := constant(h); isC {
+							h = immWord(^v)
+						} else {
+							ok = false
+						}
+					}
+					h.Flags = h.Flags&^isa.Inv | isa.Neg
+					if isZero(h) {
+						h = rz
+					}
+				case h.Is(isa.Inv) && h.Kind != isa.KindReg || h.Is(isa.Inv) && h.Reg != isa.RZ:
+					ok = false
+				case h.Is(isa.Inv):
+					h = imm(0xffffffff)
+				}
+				w.Src[k], w.Src[3+k] = l, h
+			}
+			w.Src[2], w.Src[5] = rz, rz
+			if !ok {
+				continue
+			}
+			*lo = w
+			dead(hi)
+			i++
+		}
+	}
+	f.compact()
+}
+
+// isAdd64 says that the instruction is the 64-bit addition pseudo.
+func isAdd64(in *isa.Inst) bool { return in.Op == isa.OpIADD3 && in.Mod.Has(isa.ModWide) }
 
 // expandPseudos replaces pseudo instructions by machine instructions.
-func (f *fn) expandPseudos() {}
+func (f *fn) expandPseudos() {
+	for _, b := range f.blocks {
+		any := false
+		for i := range b.insts {
+			any = any || isAdd64(&b.insts[i]) || isLea64(&b.insts[i])
+		}
+		if !any {
+			continue
+		}
+		var out []isa.Inst
+		for i := range b.insts {
+			if in := b.insts[i]; isAdd64(&in) {
+				f.expandAdd64(&out, &in)
+			} else if isLea64(&in) {
+				f.expandLea64(&out, &in)
+			} else {
+				out = append(out, in)
+			}
+		}
+		b.insts = out
+	}
+}
+
+// expandAdd64 emits the two halves with the carry between them; three addends carry up to 2.
+func (f *fn) expandAdd64(out *[]isa.Inst, in *isa.Inst) {
+	negated := 0
+	three := !isZero(in.Src[2]) || !isZero(in.Src[5])
+	for k := range 3 {
+		if in.Src[k].Is(isa.Neg) || in.Src[3+k].Is(isa.Neg) {
+			negated++
+		}
+	}
+	if !three {
+		// A half that adds nothing: no carry is possible.
+		for k := range 2 {
+			if isZero(in.Src[k]) && in.Src[1-k].Flags == 0 && !in.Src[3+k].Is(isa.Neg) {
+				mv := isa.Inst{Op: isa.OpMOV, NDst: 1, NSrc: 1, Guard: in.Guard, Pos: in.Pos}
+				mv.Dst[0], mv.Src[0] = in.Dst[0], in.Src[1-k]
+				hi := isa.Inst{Op: isa.OpIADD3, NDst: 1, NSrc: 3, Guard: in.Guard, Pos: in.Pos}
+				hi.Dst[0], hi.Src[0], hi.Src[1], hi.Src[2] = in.Dst[1], in.Src[3], in.Src[4], rz
+				fillLayout(&hi)
+				if hi.Src[0].Reg == in.Dst[0].Reg || hi.Src[1].Reg == in.Dst[0].Reg { // order: do not overwrite the high half's source
+					*out = append(*out, hi, mv)
+				} else {
+					*out = append(*out, mv, hi)
+				}
+				return
+			}
+		}
+	}
+	p := isa.P(f.newPred())
+	q := pt
+	if three {
+		q = isa.P(f.newPred())
+	}
+	lo := isa.Inst{Op: isa.OpIADD3, NDst: 3, NSrc: 5, Guard: in.Guard, Pos: in.Pos}
+	lo.Dst = [isa.MaxDst]isa.Operand{in.Dst[0], p, q}
+	hi := isa.Inst{Op: isa.OpIADD3, Mod: isa.Mod{Flags: isa.ModX}, NDst: 3, NSrc: 5, Guard: in.Guard, Pos: in.Pos}
+	hi.Dst = [isa.MaxDst]isa.Operand{in.Dst[1], pt, pt}
+	for k := range 3 {
+		l, h := in.Src[k], in.Src[3+k]
+		if l.Is(isa.Neg) || h.Is(isa.Neg) {
+			l.Flags |= isa.Neg
+			if l.Kind == isa.KindImm { // -imm: the high half of the negated constant
+				l = in.Src[k]
+			}
+			h.Flags = h.Flags&^isa.Neg | isa.Inv
+			if v, ok := constant(h); ok {
+				h = immWord(v)
+			}
+		}
+		lo.Src[k], hi.Src[k] = l, h
+	}
+	lo.Src[3], lo.Src[4] = pt, pt
+	hi.Src[3], hi.Src[4] = p, q
+	if !three {
+		hi.Src[4] = notPT
+	}
+	f.arrange(&lo)
+	f.arrange(&hi)
+	*out = append(*out, lo, hi)
+	_ = negated
+}

@@ -1,0 +1,433 @@
+package lower
+
+import "github.com/sarchlab/smsim/isa"
+
+// fuser combines an instruction with the single-use instructions that compute its sources.
+type fuser struct {
+	f    *fn
+	n    numbering
+	defs []defSite
+	uses []int32
+	last []int32 // position of the last definition in the current block, -1: none
+	b    *block
+	i    int
+	flip map[isa.Reg]bool // predicates whose meaning was inverted
+}
+
+// fuse runs over all blocks and merges additions, products, shifts, logic and min/max chains into the
+// three-input instructions of the target.
+func (f *fn) fuse() {
+	if f.t.SM < 50 {
+		return
+	}
+	n := f.numbering()
+	u := &fuser{f: f, n: n, defs: f.defSites(n), uses: f.useCounts(n), last: make([]int32, n.total), flip: map[isa.Reg]bool{}}
+	for i := range u.last {
+		u.last[i] = -1
+	}
+	for _, b := range f.blocks {
+		u.b = b
+		for i := range b.insts {
+			u.i = i
+			in := &b.insts[i]
+			if in.Op == isa.OpNone {
+				continue
+			}
+			for range 4 {
+				if !u.combine(in) {
+					break
+				}
+			}
+			f.defs(in, n, func(id int) { u.last[id] = int32(i) })
+		}
+		for i := range b.insts {
+			f.defs(&b.insts[i], n, func(id int) { u.last[id] = -1 })
+		}
+	}
+	if len(u.flip) > 0 {
+		for _, b := range f.blocks {
+			for i := range b.insts {
+				in := &b.insts[i]
+				u.flipUse(&in.Guard)
+				for k := range in.Src[:in.NSrc] {
+					u.flipUse(&in.Src[k])
+				}
+			}
+		}
+	}
+	f.compact()
+}
+
+func (u *fuser) flipUse(o *isa.Operand) {
+	if o.Kind == isa.KindPred && u.flip[o.Reg] {
+		o.Flags ^= isa.Neg
+	}
+}
+
+// inner is the instruction that defines source operand o, if it can be merged into the current one: it is
+// unguarded, its result is read only here, and its own sources still have their values.
+func (u *fuser) inner(o *isa.Operand) *isa.Inst {
+	if o.Kind != isa.KindReg || o.Reg < isa.VirtualBase {
+		return nil
+	}
+	id := u.n.of(isa.KindReg, o.Reg)
+	if id >= len(u.defs) || u.uses[id] != 1 {
+		return nil
+	}
+	return u.definition(id)
+}
+
+// definition is the only definition of a register, if its sources still have their values here.
+func (u *fuser) definition(id int) *isa.Inst {
+	d := &u.defs[id]
+	if !d.value() || d.b == nil || d.b.depth < u.b.depth {
+		return nil
+	}
+	in := &d.b.insts[d.i]
+	if in.Op == isa.OpNone || in.Guard.Kind != isa.KindNone {
+		return nil
+	}
+	ok := true
+	u.f.uses(in, u.n, func(s int) {
+		switch {
+		case s >= len(u.defs):
+			ok = false
+		case d.b == u.b:
+			ok = ok && u.last[s] < d.i || u.last[s] == d.i && false
+		default:
+			ok = ok && u.defs[s].value()
+		}
+	})
+	if !ok {
+		return nil
+	}
+	return in
+}
+
+// take removes a merged instruction; the uses of its sources move to the one that merged it.
+func (u *fuser) take(in *isa.Inst) { dead(in) }
+
+func terms(in *isa.Inst, k int) []isa.Operand {
+	var t []isa.Operand
+	for _, o := range in.Src[:k] {
+		if !isZero(o) {
+			t = append(t, o)
+		}
+	}
+	return t
+}
+
+// plainAdd says that the instruction is an addition of up to three words without carries.
+func plainAdd(in *isa.Inst) bool {
+	return in.Op == isa.OpIADD3 && in.Mod.Flags == 0 && plainPreds(in)
+}
+
+// combine tries every rule once and says whether one applied.
+func (u *fuser) combine(in *isa.Inst) bool {
+	switch in.Op {
+	case isa.OpIADD3:
+		if plainAdd(in) {
+			return u.fuseAdd(in)
+		}
+		if isAdd64(in) {
+			return u.fuseAdd64(in)
+		}
+	case isa.OpLOP3:
+		return u.fuseLogic(in)
+	case isa.OpISETP:
+		return u.fuseTest(in)
+	case isa.OpVIMNMX:
+		return u.fuseMinMax(in)
+	case isa.OpIADD:
+		return u.fuseOldAdd(in)
+	}
+	return false
+}
+
+func (u *fuser) fuseAdd(in *isa.Inst) bool {
+	t := terms(in, 3)
+	for k := range t {
+		d := u.inner(&t[k])
+		if d == nil || len(t) > 2 && !(plainAdd(d) && false) {
+			continue
+		}
+		rest := append(append([]isa.Operand(nil), t[:k]...), t[k+1:]...)
+		switch {
+		case d.Op == isa.OpIMAD && d.Mod.Flags == 0 && t[k].Flags == 0 && isZero(d.Src[2]) && len(rest) == 1 && u.f.t.SM >= 70 && d.NDst == 1:
+			in.Op, in.Mod, in.NDst, in.NSrc = isa.OpIMAD, d.Mod, 1, 3
+			in.Src = [isa.MaxSrc]isa.Operand{d.Src[0], d.Src[1], rest[0]}
+			in.Dst[1], in.Dst[2] = isa.Operand{}, isa.Operand{}
+			u.take(d)
+			return true
+		case isShiftLeft(d) && t[k].Flags == 0 && len(rest) == 1 && u.f.t.SM >= 70 && rest[0].Imm < dynamicShared/2:
+			sh := d.Src[1]
+			a := d.Src[0]
+			in.Op, in.Mod, in.NDst, in.NSrc = isa.OpLEA, isa.Mod{}, 2, 3
+			in.Dst[1], in.Dst[2] = pt, isa.Operand{}
+			in.Src = [isa.MaxSrc]isa.Operand{a, rest[0], sh}
+			u.take(d)
+			return true
+		case plainAdd(d):
+			sub := terms(d, 3)
+			if len(sub)+len(rest) > 3 {
+				continue
+			}
+			if t[k].Flags&^isa.Neg != 0 {
+				continue
+			}
+			bad := false
+			for i := range sub {
+				if t[k].Is(isa.Neg) {
+					if sub[i].Imm >= dynamicShared/2 {
+						bad = true
+					}
+					sub[i] = neg(sub[i])
+				}
+			}
+			if bad {
+				continue
+			}
+			all := append(rest, sub...)
+			for len(all) < 3 {
+				all = append(all, rz)
+			}
+			copy(in.Src[:3], all)
+			u.take(d)
+			u.f.simplify(in)
+			u.f.arrange(in)
+			return in.Op == isa.OpIADD3
+		}
+	}
+	return false
+}
+
+// isShiftLeft says that the instruction is a 32-bit left shift by a constant below 32.
+func isShiftLeft(in *isa.Inst) bool {
+	if in.Op != isa.OpSHF || !in.Mod.Has(isa.ModLeft) || in.Mod.Has(isa.ModHI) || in.Mod.Type != isa.U32 && in.Mod.Type != isa.S32 || in.Src[0].Kind != isa.KindReg || in.Src[0].Flags != 0 {
+		return false
+	}
+	n, ok := constant(in.Src[1])
+	return ok && n < 32 && n > 0
+}
+
+// fuseOldAdd makes IADD3 and ISCADD of two-operand additions on Maxwell and Pascal.
+func (u *fuser) fuseOldAdd(in *isa.Inst) bool {
+	if in.Mod.Flags != 0 || u.f.t.SM >= 70 {
+		return false
+	}
+	for k := range 2 {
+		o, other := in.Src[k], in.Src[1-k]
+		d := u.inner(&o)
+		if d == nil {
+			continue
+		}
+		switch {
+		case d.Op == isa.OpSHL && d.Mod.Flags == 0 && o.Flags == 0 && d.Src[0].Kind == isa.KindReg && d.Src[0].Flags == 0:
+			if n, ok := constant(d.Src[1]); ok && n > 0 && n < 32 {
+				a := d.Src[0]
+				in.Op, in.NSrc = isa.OpISCADD, 3
+				in.Src[0], in.Src[1], in.Src[2] = a, other, imm(n)
+				u.take(d)
+				return true
+			}
+		case d.Op == isa.OpIADD && d.Mod.Flags == 0:
+			x, y := d.Src[0], d.Src[1]
+			if o.Is(isa.Neg) {
+				x, y = neg(x), neg(y)
+			}
+			if o.Flags&^isa.Neg != 0 {
+				continue
+			}
+			others := 0
+			for _, w := range []isa.Operand{x, y, other} {
+				if w.Kind != isa.KindReg {
+					others++
+				}
+			}
+			if others > 1 {
+				continue
+			}
+			in.Op, in.NSrc = isa.OpIADD3, 3
+			in.Src[0], in.Src[1], in.Src[2] = x, y, other
+			fillLayout(in)
+			u.f.arrange(in)
+			u.take(d)
+			return true
+		}
+	}
+	return false
+}
+
+// fuseLogic merges a logic operation into the truth table of the one that reads it, while the inputs are at
+// most three.
+func (u *fuser) fuseLogic(in *isa.Inst) bool {
+	if in.Guard.Kind != isa.KindNone && false {
+		return false
+	}
+	for k := range 3 {
+		o := in.Src[k]
+		if o.Flags != 0 {
+			continue
+		}
+		d := u.inner(&o)
+		if d == nil || d.Op != isa.OpLOP3 || !plainPreds(d) || d.NSrc > 3 {
+			continue
+		}
+		// The inputs of both, without the merged one.
+		var inputs []isa.Operand
+		ok := true
+		find := func(x isa.Operand) {
+			if isZero(x) {
+				return
+			}
+			for _, y := range inputs {
+				if x == y {
+					return
+				}
+			}
+			inputs = append(inputs, x)
+			if x.Flags != 0 {
+				ok = false
+			}
+		}
+		for j := range 3 {
+			if j != k {
+				find(in.Src[j])
+			}
+		}
+		for j := range 3 {
+			find(d.Src[j])
+		}
+		others := 0
+		for _, x := range inputs {
+			if x.Kind != isa.KindReg {
+				others++
+			}
+		}
+		if !ok || len(inputs) > 3 || others > 1 {
+			continue
+		}
+		index := func(x isa.Operand) int {
+			for i, y := range inputs {
+				if x == y {
+					return i
+				}
+			}
+			return -1
+		}
+		var lut uint8
+		for v := range 8 {
+			val := func(x isa.Operand) int {
+				i := index(x)
+				if i < 0 {
+					return 0
+				}
+				return v >> (2 - i) & 1
+			}
+			di := val(d.Src[0])<<2 | val(d.Src[1])<<1 | val(d.Src[2])
+			r := int(d.Mod.Lut) >> di & 1
+			x := [3]int{val(in.Src[0]), val(in.Src[1]), val(in.Src[2])}
+			x[k] = r
+			lut |= (in.Mod.Lut >> (x[0]<<2 | x[1]<<1 | x[2]) & 1) << v
+		}
+		for len(inputs) < 3 {
+			inputs = append(inputs, rz)
+		}
+		copy(in.Src[:3], inputs)
+		in.Mod.Lut = lut
+		u.take(d)
+		u.f.arrange(in)
+		return true
+	}
+	return false
+}
+
+// fuseTest turns "x = a op b; p = x != 0" into the predicate result of the logic operation.
+func (u *fuser) fuseTest(in *isa.Inst) bool {
+	if u.f.t.SM < 70 || in.Mod.Has(isa.ModEX) || in.Guard.Kind != isa.KindNone || in.Dst[1] != pt || in.Src[2] != pt || in.Mod.Bool != isa.BoolAnd ||
+		in.Mod.Cmp != isa.CmpNE && in.Mod.Cmp != isa.CmpEQ || in.Dst[0].Reg < isa.VirtualBase || in.Mod.Type == isa.U64 || in.Mod.Type == isa.S64 {
+		return false
+	}
+	k := 0
+	switch {
+	case isZero(in.Src[1]):
+	case isZero(in.Src[0]):
+		k = 1
+	default:
+		return false
+	}
+	o := in.Src[k]
+	if o.Kind != isa.KindReg || o.Reg < isa.VirtualBase || o.Flags != 0 {
+		return false
+	}
+	id := u.n.of(isa.KindReg, o.Reg)
+	pid := u.n.of(isa.KindPred, in.Dst[0].Reg)
+	if id >= len(u.defs) || pid >= len(u.defs) || !u.defs[pid].value() {
+		return false
+	}
+	d := &u.defs[id]
+	if !d.value() || d.b != u.b || d.b.insts[d.i].Op != isa.OpLOP3 {
+		return false
+	}
+	lop := &d.b.insts[d.i]
+	if !plainPreds(lop) || lop.NDst < 2 {
+		return false
+	}
+	lop.Dst[1] = in.Dst[0]
+	if in.Mod.Cmp == isa.CmpEQ {
+		u.flip[in.Dst[0].Reg] = true
+	}
+	u.defs[pid].i = d.i
+	if u.uses[id]--; u.uses[id] == 0 {
+		lop.Dst[0] = rz
+	}
+	u.take(in)
+	return false
+}
+
+// fuseMinMax merges additions and min/max into the three-input forms where the target has them.
+func (u *fuser) fuseMinMax(in *isa.Inst) bool {
+	if in.Mod.Type != isa.S32 && in.Mod.Type != isa.U32 || in.Src[2].Reg != isa.PT || in.Mod.Flags != 0 {
+		return false
+	}
+	for k := range 2 {
+		o, other := in.Src[k], in.Src[1-k]
+		if o.Flags != 0 || other.Flags != 0 {
+			continue
+		}
+		d := u.inner(&o)
+		if d == nil {
+			continue
+		}
+		max := in.Src[2].Is(isa.Neg)
+		switch {
+		case isZero(other) && max && in.Mod.Type == isa.S32 && d.Mod.Type == isa.S32 && d.Mod.Flags == 0 &&
+			(d.Op == isa.OpVIMNMX || d.Op == isa.OpVIMNMX3 || d.Op == isa.OpVIADDMNMX):
+			dst, g, pos := in.Dst[0], in.Guard, in.Pos
+			*in = *d
+			in.Dst[0], in.Guard, in.Pos = dst, g, pos
+			in.Mod.Flags |= isa.ModRelu
+			u.take(d)
+			return true
+		case d.Op == isa.OpVIMNMX && d.Mod == in.Mod && d.Src[2] == in.Src[2] && u.f.t.Has(isa.OpVIMNMX3) && !isZero(other) && d.NDst == 1:
+			in.Op, in.NSrc = isa.OpVIMNMX3, 4
+			in.Src = [isa.MaxSrc]isa.Operand{d.Src[0], d.Src[1], other, in.Src[2]}
+			u.take(d)
+			u.f.arrange(in)
+			return true
+		case plainAdd(d) && u.f.t.Has(isa.OpVIADDMNMX):
+			t := terms(d, 3)
+			if len(t) != 2 || t[0].Flags != 0 || t[1].Flags != 0 {
+				continue
+			}
+			if t[0].Kind != isa.KindReg {
+				t[0], t[1] = t[1], t[0]
+			}
+			in.Op, in.NSrc = isa.OpVIADDMNMX, 4
+			in.Src = [isa.MaxSrc]isa.Operand{t[0], t[1], other, in.Src[2]}
+			u.take(d)
+			return true
+		}
+	}
+	return false
+}

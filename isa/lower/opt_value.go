@@ -1,0 +1,342 @@
+package lower
+
+import (
+	"github.com/sarchlab/smsim/isa"
+)
+
+// valueKey identifies a computation. Two instructions with one key compute the same value.
+type valueKey struct {
+	op  isa.Op
+	n   uint8
+	mod isa.Mod
+	src [isa.MaxSrc]isa.Operand
+}
+
+// numberer propagates copies and constants and finds values that are computed already.
+type numberer struct {
+	f     *fn
+	n     numbering
+	defs  []defSite
+	repl  []isa.Operand // what a value register is a copy of; KindNone: nothing
+	table map[valueKey][]valueEntry
+}
+
+type valueEntry struct {
+	b    *block
+	dst  [isa.MaxDst]isa.Operand
+	ndst uint8
+}
+
+// valueNumber walks the blocks in reverse post-order, replaces operands that are copies or constants, folds and
+// simplifies instructions, and drops an instruction whose value a dominating instruction computes. Values
+// are registers with one unguarded definition.
+func (f *fn) valueNumber() {
+	n := f.numbering()
+	v := &numberer{f: f, n: n, defs: f.defSites(n), repl: make([]isa.Operand, n.total), table: map[valueKey][]valueEntry{}}
+	for _, b := range f.rpo {
+		for i := range b.insts {
+			in := &b.insts[i]
+			v.substitute(in)
+			f.simplify(in)
+			v.record(b, in)
+		}
+	}
+	// Loop back edges bring uses before definitions in this order: substitute once more.
+	for _, b := range f.rpo {
+		for i := range b.insts {
+			v.substitute(&b.insts[i])
+		}
+	}
+	f.compact()
+}
+
+// substitute replaces the sources of an instruction.
+func (v *numberer) substitute(in *isa.Inst) {
+	if in.Op == isa.OpNone {
+		return
+	}
+	if r, ok := v.replacement(&in.Guard); ok && r.Kind == isa.KindPred {
+		r.Flags ^= in.Guard.Flags & isa.Neg
+		in.Guard = r
+	}
+	if in.Guard.Kind == isa.KindPred && in.Guard.Reg == isa.PT && !in.Guard.Is(isa.Neg) {
+		in.Guard = isa.Operand{}
+	}
+	for k := range in.Src[:in.NSrc] {
+		o := &in.Src[k]
+		switch o.Kind {
+		case isa.KindReg:
+			if o.Flags&(flagPair|flagQuad) != 0 {
+				v.substituteTuple(in, k)
+				continue
+			}
+			r, ok := v.replacement(o)
+			if !ok || r.Kind == isa.KindPred {
+				continue
+			}
+			if m, ok := mergeFlags(in, o, r); ok {
+				*o = m
+			}
+		case isa.KindPred:
+			if r, ok := v.replacement(o); ok {
+				r.Flags ^= o.Flags & isa.Neg
+				*o = r
+			}
+		case isa.KindMem:
+			if o.Flags&flagPair != 0 {
+				if regs, ok := v.tupleCopy(v.f.tuples[o.Reg]); ok {
+					o.Reg = regs[0]
+				}
+			} else if r, ok := v.replacement(&isa.Operand{Kind: isa.KindReg, Reg: o.Reg}); ok {
+				switch {
+				case r.Kind == isa.KindReg && r.Flags == 0:
+					o.Reg = r.Reg
+				case r.Kind == isa.KindImm && !o.Is(isa.Wide64) && o.Flags&(isa.ScaleX4|isa.ScaleX8|isa.ScaleX16) == 0 && r.Imm+o.Imm < 1<<23:
+					o.Reg, o.Imm = isa.RZ, o.Imm+r.Imm
+				}
+			}
+		case isa.KindConst:
+			if r, ok := v.replacement(&isa.Operand{Kind: isa.KindReg, Reg: o.Reg}); ok {
+				switch {
+				case r.Kind == isa.KindReg && r.Flags == 0:
+					o.Reg = r.Reg
+				case r.Kind == isa.KindImm && r.Imm+o.Imm < 1<<16:
+					o.Reg, o.Imm = isa.RZ, o.Imm+r.Imm
+				}
+			}
+		}
+	}
+}
+
+// replacement is what a register operand is a copy of.
+func (v *numberer) replacement(o *isa.Operand) (isa.Operand, bool) {
+	id := v.n.of(o.Kind, o.Reg)
+	if o.Kind == isa.KindNone || id < 0 || id >= len(v.repl) || v.repl[id].Kind == isa.KindNone {
+		return isa.Operand{}, false
+	}
+	return v.repl[id], true
+}
+
+// tupleCopy is the tuple that a tuple is a copy of, word for word.
+func (v *numberer) tupleCopy(regs []isa.Reg) ([]isa.Reg, bool) {
+	var to []isa.Reg
+	for _, r := range regs {
+		o, ok := v.replacement(&isa.Operand{Kind: isa.KindReg, Reg: r})
+		if !ok || o.Kind != isa.KindReg || o.Flags != 0 {
+			return nil, false
+		}
+		to = append(to, o.Reg)
+	}
+	have := v.f.tuples[to[0]]
+	if len(have) != len(to) {
+		if len(to) != 2 {
+			return nil, false
+		}
+		w := []word{isa.R(to[0]), isa.R(to[1])}
+		made, ok := v.f.tupleOf(w)
+		return made, ok
+	}
+	for i := range to {
+		if have[i] != to[i] {
+			return nil, false
+		}
+	}
+	return have, true
+}
+
+// substituteTuple replaces a tuple operand by the tuple, zero or constant pair it is a copy of.
+func (v *numberer) substituteTuple(in *isa.Inst, k int) {
+	o := &in.Src[k]
+	regs := v.f.tuples[o.Reg]
+	if to, ok := v.tupleCopy(regs); ok {
+		o.Reg = to[0]
+		return
+	}
+	if len(regs) != 2 || o.Flags&(isa.Neg|isa.Abs|isa.Inv) != 0 {
+		return
+	}
+	lo, ok1 := v.replacement(&isa.Operand{Kind: isa.KindReg, Reg: regs[0]})
+	hi, ok2 := v.replacement(&isa.Operand{Kind: isa.KindReg, Reg: regs[1]})
+	if !ok1 || !ok2 {
+		return
+	}
+	switch {
+	case isZero(lo) && isZero(hi) && in.Op == isa.OpIMAD:
+		*o = rz
+	case lo.Kind == isa.KindConst && hi.Kind == isa.KindConst && consecutiveConst([]word{lo, hi}) && in.Op == isa.OpIMAD && k == 2 && v.f.t.SM < 90:
+		*o = lo
+		o.Flags |= flagPair | isa.Wide64
+	}
+}
+
+// mergeFlags is replacement r with the modifiers of operand o; ok is false where the instruction could not take it.
+func mergeFlags(in *isa.Inst, o *isa.Operand, r isa.Operand) (isa.Operand, bool) {
+	flags := o.Flags &^ isa.Reuse
+	if flags == 0 {
+		if in.Op == isa.OpXMAD && (r.Kind == isa.KindImm && uint32(r.Imm) > 0xffff) {
+			return r, false
+		}
+		if r.Kind == isa.KindImm && r.Imm >= dynamicShared/2 && in.Op != isa.OpMOV && in.Op != isa.OpIADD3 && in.Op != isa.OpIADD {
+			return r, true
+		}
+		return r, true
+	}
+	if flags&^(isa.Neg|isa.Inv) != 0 || r.Flags != 0 || in.Op == isa.OpXMAD {
+		return r, false
+	}
+	switch r.Kind {
+	case isa.KindImm:
+		if !integerModifiers(in) {
+			return r, false
+		}
+		r.Flags = flags
+		c, _ := constant(r)
+		return immWord(c), true
+	case isa.KindReg, isa.KindConst, isa.KindUReg:
+		if r.Kind == isa.KindReg && r.Reg == isa.RZ {
+			if flags == isa.Neg && integerModifiers(in) && !isAdd64(in) {
+				return rz, true
+			}
+		}
+		r.Flags = flags
+		return r, true
+	}
+	return r, false
+}
+
+// integerModifiers says that Neg and Inv on a source mean integer negation and complement.
+func integerModifiers(in *isa.Inst) bool {
+	switch in.Op {
+	case isa.OpIADD, isa.OpIMAD, isa.OpLEA, isa.OpISCADD, isa.OpLOP, isa.OpISETP:
+		return !in.Mod.Has(isa.ModWide)
+	case isa.OpIADD3:
+		// The carry of a negated addend differs from that of its value.
+		return in.Dst[1] == pt && !in.Mod.Has(isa.ModWide) || in.Mod.Has(isa.ModX)
+	}
+	return false
+}
+
+// record notes what the instruction defines: a copy, a new value, or one that exists.
+func (v *numberer) record(b *block, in *isa.Inst) {
+	if in.Op == isa.OpNone || in.Guard.Kind != isa.KindNone || in.NDst == 0 {
+		return
+	}
+	for k := range in.Dst[:in.NDst] {
+		ok := true
+		v.f.members(&in.Dst[k], func(kind isa.OperandKind, r isa.Reg) {
+			id := v.n.of(kind, r)
+			ok = ok && id < len(v.defs) && v.defs[id].value()
+		})
+		if !ok {
+			return
+		}
+	}
+	switch in.Op {
+	case isa.OpMOV:
+		if in.Mod.Flags&isa.ModWide == 0 && in.Dst[0].Kind == isa.KindReg && in.Dst[0].Reg >= isa.VirtualBase && v.stable(&in.Src[0]) {
+			v.repl[v.n.of(isa.KindReg, in.Dst[0].Reg)] = in.Src[0]
+		}
+		return
+	case isa.OpPLOP3:
+		if in.Mod.Lut == 0xf0 && in.Dst[0].Reg >= isa.VirtualBase && in.Dst[1] == pt && v.stable(&in.Src[0]) && in.Src[1] == pt && in.Src[2] == pt {
+			v.repl[v.n.of(isa.KindPred, in.Dst[0].Reg)] = in.Src[0]
+			return
+		}
+	}
+	if !v.pure(in) {
+		return
+	}
+	key := valueKey{op: in.Op, n: in.NSrc, mod: in.Mod, src: in.Src}
+	for k := range key.src {
+		key.src[k].Flags &^= isa.Reuse
+	}
+	if commutes(in) && less(&key.src[1], &key.src[0]) && (in.Mod.Type == in.Mod.BType || in.Mod.BType == isa.TypeNone) && !isAdd64(in) {
+		key.src[0], key.src[1] = key.src[1], key.src[0]
+	}
+	for _, e := range v.table[key] {
+		if !dominates(e.b, b) || e.ndst != in.NDst || in.Op == isa.OpS2R && e.b != b {
+			continue
+		}
+		if v.unify(in, &e) {
+			dead(in)
+			return
+		}
+	}
+	v.table[key] = append(v.table[key], valueEntry{b, in.Dst, in.NDst})
+}
+
+func less(a, b *isa.Operand) bool {
+	if a.Kind != b.Kind {
+		return a.Kind < b.Kind
+	}
+	if a.Reg != b.Reg {
+		return a.Reg < b.Reg
+	}
+	return a.Imm < b.Imm
+}
+
+// unify makes the results of in copies of an earlier instruction's.
+func (v *numberer) unify(in *isa.Inst, e *valueEntry) bool {
+	for k := range in.Dst[:in.NDst] {
+		a, b := &in.Dst[k], &e.dst[k]
+		if a.Kind != b.Kind || a.Flags != b.Flags || a.Reg >= isa.VirtualBase && b.Reg < isa.VirtualBase {
+			return false
+		}
+	}
+	for k := range in.Dst[:in.NDst] {
+		var to []isa.Operand
+		v.f.members(&e.dst[k], func(kind isa.OperandKind, r isa.Reg) { to = append(to, isa.Operand{Kind: kind, Reg: r}) })
+		i := 0
+		v.f.members(&in.Dst[k], func(kind isa.OperandKind, r isa.Reg) {
+			v.repl[v.n.of(kind, r)] = to[i]
+			i++
+		})
+	}
+	return true
+}
+
+// stable says that the operand has one value wherever the instruction that reads it is repeated below.
+func (v *numberer) stable(o *isa.Operand) bool {
+	switch o.Kind {
+	case isa.KindImm:
+		return true
+	case isa.KindConst:
+		return o.Reg == isa.RZ && o.Flags&^isa.Wide64 == 0
+	case isa.KindReg, isa.KindUReg, isa.KindPred:
+		if o.Kind != isa.KindPred && o.Flags != 0 {
+			return false
+		}
+		if o.Reg < isa.VirtualBase {
+			return o.Reg == isa.RZ && o.Kind == isa.KindReg || o.Kind == isa.KindPred || o.Reg == stackReg && o.Kind == isa.KindReg
+		}
+		id := v.n.of(o.Kind, o.Reg)
+		return id < len(v.defs) && v.defs[id].value()
+	}
+	return false
+}
+
+// pure says that the instruction's results depend on its sources alone and that these are values.
+func (v *numberer) pure(in *isa.Inst) bool {
+	cl := in.Class()
+	if in.Op == isa.OpS2R {
+		return in.Src[0].Reg <= isa.SRWarpID && in.Src[0].Reg != isa.SRZ || in.Src[0].Reg == isa.SRCgaCtaID
+	}
+	if cl.IsMemory() || cl.IsControl() || hasEffect(in) || in.Op == isa.OpCS2R || in.Mod.Has(isa.ModX) && v.f.t.SM < 70 || isWarpWide(in) || in.Op == isa.OpNOP {
+		return false
+	}
+	switch cl {
+	case isa.ClassS2R, isa.ClassS2UR, isa.ClassMEMBAR, isa.ClassDEPBAR, isa.ClassR2UR:
+		return false
+	}
+	ok := true
+	for k := range in.Src[:in.NSrc] {
+		v.f.members(&in.Src[k], func(kind isa.OperandKind, r isa.Reg) {
+			id := v.n.of(kind, r)
+			ok = ok && id < len(v.defs) && v.defs[id].value()
+		})
+		if o := &in.Src[k]; o.Kind == isa.KindSpecial || o.Kind == isa.KindBarrier {
+			ok = false
+		}
+	}
+	return ok
+}

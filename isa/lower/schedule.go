@@ -1,0 +1,4 @@
+package lower
+
+// schedule orders the instructions of each block.
+func (f *fn) schedule(limit int) {}
