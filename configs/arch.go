@@ -183,9 +183,17 @@ type LSU struct {
 	// Sixteenths of a cycle between the passes (bank conflicts, lines) of one instruction; 0: 16, one pass a cycle.
 	PassInterval16      int `yaml:"pass_interval_16,omitempty"`
 	StorePassInterval16 int `yaml:"store_pass_interval_16,omitempty"`
+	// Sixteenths of a cycle that a missed line takes of its way back into the sub-partitions, and how many of these share
+	// that way; 0: 16 and 1.
+	MissReturn16    int `yaml:"miss_return_16,omitempty"`
+	MissReturnShare int `yaml:"miss_return_share,omitempty"`
+	// Atomics on shared memory that wait for the banks behind a sub-partition's port, sources read; 0: 1.
+	SharedAtomicBuffer int `yaml:"shared_atomic_buffer,omitempty"`
+	// Cycles from the port to the release of an instruction's source registers.
+	ReadLatency int `yaml:"read_latency,omitempty"`
 	// Cycles of the shared unit that a store to global memory takes for each group of lanes; 0: 1.
 	StorePasses int `yaml:"store_passes,omitempty"`
-	// Stores on their way out: warp-stores the SM holds, sectors in flight beyond it, share of bandwidth with all SMs active.
+	// Stores on their way out: words a lane of warp-stores the SM holds, sectors in flight beyond it, share of bandwidth with all SMs active.
 	StoreBuffer        int     `yaml:"store_buffer,omitempty"`
 	StoreBurstSectors  int     `yaml:"store_burst_sectors,omitempty"`
 	StoreBytesCycleAll float64 `yaml:"store_bytes_per_cycle_all,omitempty"`
@@ -204,22 +212,25 @@ type LSU struct {
 // Memory is what lies beyond the SM.
 type Memory struct {
 	Origin            `yaml:",inline"`
-	L2Latency         int     `yaml:"l2_latency"`                  // dependent load that hits L2
-	L2LatencyFar      int     `yaml:"l2_latency_far"`              // in the far partition; 0: none
-	L2FarShare        float64 `yaml:"l2_far_share"`                // share of L2's capacity that only the far partition holds
-	L2LatencySpread   int     `yaml:"l2_latency_spread,omitempty"` // half the range of the latency over lines (slices are not equally far)
-	DRAMLatency       int     `yaml:"dram_latency"`                // dependent load that misses L2
-	L2BytesCycle      float64 `yaml:"l2_bytes_per_cycle"`          // one SM alone
-	L2BytesCycleAll   float64 `yaml:"l2_bytes_per_cycle_all"`      // one SM's share with all SMs active
-	DRAMBytesCycle    float64 `yaml:"dram_bytes_per_cycle"`        // one SM alone
-	DRAMBytesCycleAll float64 `yaml:"dram_bytes_per_cycle_all"`    // share with all SMs active; 0: from the board's bandwidth
-	AtomicLatency     int     `yaml:"atomic_latency"`              // global atomic with return
-	AtomicInterval    float64 `yaml:"atomic_interval"`             // cycles a warp-instruction, distinct words of a line
-	AtomicSameAddr    float64 `yaml:"atomic_same_address"`         // cycles a lane on one address
+	L2Latency         int     `yaml:"l2_latency"`                    // dependent load that hits L2
+	L2LatencyFar      int     `yaml:"l2_latency_far"`                // in the far partition; 0: none
+	L2FarShare        float64 `yaml:"l2_far_share"`                  // share of L2's capacity that only the far partition holds
+	L2LatencySpread   int     `yaml:"l2_latency_spread,omitempty"`   // range of both latencies over lines (slices are not equally far)
+	DRAMLatencySpread int     `yaml:"dram_latency_spread,omitempty"` // range of the latency over lines (banks, refresh, row misses)
+	DRAMLatency       int     `yaml:"dram_latency"`                  // dependent load that misses L2
+	L2BytesCycle      float64 `yaml:"l2_bytes_per_cycle"`            // one SM alone
+	L2BytesCycleAll   float64 `yaml:"l2_bytes_per_cycle_all"`        // one SM's share with all SMs active
+	DRAMBytesCycle    float64 `yaml:"dram_bytes_per_cycle"`          // one SM alone
+	DRAMBytesCycleAll float64 `yaml:"dram_bytes_per_cycle_all"`      // share with all SMs active; 0: from the board's bandwidth
+	AtomicLatency     int     `yaml:"atomic_latency"`                // global atomic with return
+	AtomicInterval    float64 `yaml:"atomic_interval"`               // cycles a warp-instruction, distinct words of a line
+	AtomicSameAddr    float64 `yaml:"atomic_same_address"`           // cycles a lane on one address
 	// Cycles a sector of an atomic (reduction) takes of this SM's share when all SMs are active; 0: as a store.
 	AtomicSectorAll    float64 `yaml:"atomic_sector_all,omitempty"`
 	ReductionSectorAll float64 `yaml:"reduction_sector_all,omitempty"`
-	L2LineBytes        int     `yaml:"l2_line_bytes"` // line of L2
+	// Cycles L2 takes for one sector (one lane, on one address) of atomics from the whole chip on one line.
+	AtomicLine  float64 `yaml:"atomic_line,omitempty"`
+	L2LineBytes int     `yaml:"l2_line_bytes"` // line of L2
 }
 
 // LaunchCost is the start and end of blocks.

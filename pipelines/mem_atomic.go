@@ -17,9 +17,9 @@ func (m *MemPath) accessAtomic(a MemAccess, t *MemTiming) {
 		m.lookupL2(m.co.lines[i].line, m.co.lines[i].sectors, true, t)
 		t.L1Sectors += sectorCount(m.co.lines[i].sectors)
 	}
-	sector := p.atomicSectorTicks
+	sector, header := p.atomicSectorTicks, p.atomicHeaderTicks
 	if reduction {
-		sector = p.reductionSectorTicks
+		sector, header = p.reductionSectorTicks, p.reductionHeaderTicks
 	}
 	var length ticks
 	rounds := uint64(0)
@@ -31,18 +31,22 @@ func (m *MemPath) accessAtomic(a MemAccess, t *MemTiming) {
 		m.co.global(e.Addr, round, uint64(max(e.Size, 1)), p.lineShift, p.sectorShift)
 		for i := 0; i < m.co.n; i++ {
 			c := sectorCount(m.co.lines[i].sectors)
-			length += ticks(c) * sector
+			cost := ticks(c) * sector
+			if p.atomicShare > 1 && m.sharedLine(m.co.lines[i].line, a.Block) {
+				cost = max(cost, ticks(c)*p.atomicLineTicks*p.atomicShare)
+			}
+			length += cost
 			if c > 1 || !reduction {
-				length += p.atomicHeaderTicks
+				length += header
 			}
 		}
 	}
-	m.holdForStore(a)
+	m.holdForStore(a, groups)
 	first, last := m.enter(a, p.globalStorePort[widthIndex(e.Size)], groups*p.storePasses, 16)
-	t.SourcesRead, t.SlotFree = first, first
+	t.SourcesRead, t.SlotFree = first+p.readDelay, first
 	t.Wavefronts, t.BankConflicts = int(rounds), int(rounds)-1
 	t.Level = LevelL2
-	gone := m.send(last, length)
+	gone := m.send(last, groups, length)
 	latency := p.atomicLatency
 	if t.L2SectorHits < t.L2Sectors {
 		t.Level = LevelDRAM
@@ -89,4 +93,21 @@ func (m *MemPath) oneLaneAWord(addr *[32]uint64, mask uint32, size uint64) uint3
 		picked |= 1 << lane
 	}
 	return picked
+}
+
+// sharedLine notes that a block updates a line and says whether several blocks do. Then the other SMs, which run other blocks of
+// the same kernel, are taken to update it too.
+func (m *MemPath) sharedLine(line uint64, block int) bool {
+	entry, _ := m.l2.find(line >> (m.par.l2LineShift - m.par.lineShift))
+	if entry == nil {
+		return false
+	}
+	switch entry.block {
+	case lineUntouched:
+		entry.block = int32(block)
+	case int32(block):
+	default:
+		entry.block = lineShared
+	}
+	return entry.block == lineShared
 }

@@ -9,8 +9,14 @@ type cacheLine struct {
 	ready   uint64 // cycle at which the last sector asked for has arrived
 	sectors uint32 // sectors present or under way
 	dirty   uint32 // sectors written and not yet written back
-	block   int32  // L2: block that first updated the line atomically, -1: none, -2: several
+	block   int32  // L2: block that first updated the line atomically, or lineUntouched, lineShared
 }
+
+// Values of cacheLine.block that are no block.
+const (
+	lineUntouched = -1
+	lineShared    = -2
+)
 
 // sectorCache is a set-associative cache of lines with sectors, least recently used line replaced. Sets are made
 // when they are first touched, so a large cache costs what the footprint needs.
@@ -67,7 +73,7 @@ func (c *sectorCache) find(line uint64) (hit, victim *cacheLine) {
 func (c *sectorCache) replace(v *cacheLine, line uint64) (dirty uint32) {
 	dirty = v.dirty
 	c.stamp++
-	*v = cacheLine{tag: line + 1, used: c.stamp, block: -1}
+	*v = cacheLine{tag: line + 1, used: c.stamp, block: lineUntouched}
 	return dirty
 }
 
@@ -78,7 +84,7 @@ func (m *MemPath) accessLoad(a MemAccess, t *MemTiming) {
 	n := uint64(m.co.n)
 	passes := max(n, groups)
 	first, last := m.enter(a, p.globalLoadPort[widthIndex(e.Size)], (passes+p.tagLines-1)/p.tagLines, 16)
-	t.SourcesRead, t.SlotFree = first, first
+	t.SourcesRead, t.SlotFree = first+p.readDelay, first
 	t.Wavefronts, t.BankConflicts = int(passes), int(passes-groups)
 	t.Level = LevelL1
 
@@ -112,10 +118,9 @@ func (m *MemPath) accessLoad(a MemAccess, t *MemTiming) {
 		}
 		t.L1SectorHits += want - sectorCount(missing)
 		if missing == 0 {
-			done = max(done, m.hitReturn(a.SubPartition, at)+hitLatency)
+			done = max(done, m.hitReturn(a.SubPartition, at, 1, 1, p.dataPassTicks)+hitLatency)
 		} else {
-			at = m.missSlot(at)
-			done = max(done, m.fetch(l.line, missing, at, t))
+			done = max(done, m.fetch(l.line, missing, m.missReturn(a.SubPartition, m.missSlot(at)), t))
 			m.missReturns(done)
 			if entry != nil {
 				entry.sectors |= missing
@@ -161,11 +166,28 @@ func laneGroups(mask uint32, width int) uint64 {
 	return max(n, 1)
 }
 
-// hitReturn books the sub-partition's return port for one pass of a hit and returns when the pass starts.
-func (m *MemPath) hitReturn(sp int, at uint64) uint64 {
-	r := &m.ret[sp]
-	start := max(*r, ticks(at)*ticksCycle)
-	*r = start + ticks(m.par.passSpacing)*ticksCycle/16
+// hitReturn books the SM's data array (for the given time a pass) and the sub-partition's return port for the passes of a hit or of a shared-memory
+// read whose first pass is at the given cycle. It returns the cycle from which the latency of an access of the given
+// number of groups counts.
+func (m *MemPath) hitReturn(sp int, at, passes, groups uint64, data ticks) uint64 {
+	p := &m.par
+	start := max(ticks(at)*ticksCycle, m.ret[sp])
+	start = max(start, m.data)
+	m.data = max(m.data, ticks(at)*ticksCycle) + ticks(passes)*data
+	pass := ticks(p.passSpacing) * ticksCycle / 16
+	m.ret[sp] = start + ticks(passes)*pass
+	if passes > groups {
+		start += ticks(passes-groups) * pass
+	}
+	return start.cycle()
+}
+
+// missReturn books the path by which missed lines come back, shared by neighbouring sub-partitions, and returns the cycle
+// from which the miss's latency counts.
+func (m *MemPath) missReturn(sp int, at uint64) uint64 {
+	r := &m.missRet[sp/m.par.missReturnShare]
+	start := max(ticks(at)*ticksCycle, *r)
+	*r = start + m.par.missReturnTicks
 	return start.cycle()
 }
 
@@ -178,7 +200,7 @@ func (m *MemPath) missReturns(at uint64) { m.misses.push(at) }
 func (m *MemPath) replaceL1(v *cacheLine, line, at uint64) {
 	old := v.tag
 	if dirty := m.l1.replace(v, line); dirty != 0 {
-		m.send(at, ticks(sectorCount(dirty))*m.par.storeSectorTicks)
+		m.send(at, 1, ticks(sectorCount(dirty))*m.par.storeSectorTicks)
 		var t MemTiming
 		m.lookupL2(old-1, dirty, true, &t)
 	}

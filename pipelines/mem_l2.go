@@ -16,12 +16,12 @@ func (m *MemPath) fetch(line uint64, sectors uint32, at uint64, t *MemTiming) ui
 	now := ticks(at) * ticksCycle
 	start := max(now, f.l2Free)
 	f.l2Free = start + ticks(n)*p.l2SectorTicks
-	done := f.l2Free - p.l2SectorTicks + ticks(latency+p.jitter(line))*ticksCycle
+	done := f.l2Free - p.l2SectorTicks + ticks(latency+jitter(line, p.l2Jitter))*ticksCycle
 	if hits < n {
 		t.Level = max(t.Level, LevelDRAM)
 		start = max(now, f.dramFree)
 		f.dramFree = start + ticks(n-hits)*p.dramSectorTicks
-		done = max(done, f.dramFree-p.dramSectorTicks+ticks(p.dramLatency)*ticksCycle)
+		done = max(done, f.dramFree-p.dramSectorTicks+ticks(p.dramLatency+jitter(line, p.dramJitter))*ticksCycle)
 	} else {
 		t.Level = max(t.Level, LevelL2)
 	}
@@ -95,12 +95,13 @@ func (p *memParams) warmIn(line uint64) (there, far bool) {
 
 const warmSpread = 0.2
 
-// jitter spreads the latency over lines: slices lie at different distances.
-func (p *memParams) jitter(line uint64) uint64 {
-	if p.l2Jitter == 0 {
+// jitter spreads a latency over lines, evenly from 0 to below the spread: L2 slices lie at different distances, DRAM banks are
+// in different states.
+func jitter(line, spread uint64) uint64 {
+	if spread == 0 {
 		return 0
 	}
-	return hashLine(line) >> 20 % p.l2Jitter
+	return hashLine(line) >> 20 % spread
 }
 
 // hashLine mixes a line number (multiplication by the golden ratio, as in Fibonacci hashing).

@@ -85,8 +85,9 @@ func bytesOf(s string) int {
 }
 
 var (
-	strong  = &isa.Inst{Mod: isa.Mod{Flags: isa.ModStrong}}
-	casInst = &isa.Inst{Mod: isa.Mod{Sub: isa.SubCAS}}
+	strong   = &isa.Inst{Mod: isa.Mod{Flags: isa.ModStrong}}
+	noReturn = &isa.Inst{NDst: 1, Dst: [isa.MaxDst]isa.Operand{isa.R(isa.RZ)}}
+	casInst  = &isa.Inst{Mod: isa.Mod{Sub: isa.SubCAS}}
 )
 
 func repeat(op rigOp, n int, addr func(i int) func(warp, lane, iter int) uint64) []rigOp {
@@ -105,6 +106,9 @@ func modelRow(t testing.TB, r *measuredRow) (cycles float64, ok bool) {
 	ldg := rigOp{class: isa.ClassLDG, space: isa.SpaceGlobal, size: 4, loads: true}
 	stg := rigOp{class: isa.ClassSTG, space: isa.SpaceGlobal, size: 4, stores: true}
 	cfg := MemConfig{WarmL2: true, L2Bytes: h200L2, SMs: 132, AllSMsActive: r.allSMs()}
+	if !strings.HasPrefix(r.experiment, "mlp") {
+		ldg.gap = 4 // ptxas's stall count
+	}
 	const base = 0x100000000
 	warps := r.warps()
 	run := func(p *rigProgram) float64 {
@@ -126,7 +130,7 @@ func modelRow(t testing.TB, r *measuredRow) (cycles float64, ok bool) {
 		case r.kind == "local":
 			op.class, op.space = isa.ClassLDL, isa.SpaceLocal
 			stride = 4
-			footprint = 256
+			footprint = 64
 		case strings.HasPrefix(r.kind, "sh") || r.kind == "generic-shared":
 			op.class, op.space = isa.ClassLDS, isa.SpaceShared
 			stride = 16
@@ -143,6 +147,9 @@ func modelRow(t testing.TB, r *measuredRow) (cycles float64, ok bool) {
 		switch {
 		case r.experiment == "l2size" || r.kind == "dram64":
 			cfg.FootprintBytes = uint64(footprint)
+			if r.kind == "dram64" { // the second launch finds the lines of the first
+				cfg.FootprintBytes = uint64(r.n * 16 * 128)
+			}
 			warm = 0
 		case strings.HasPrefix(r.kind, "c") && footprint > 8<<20:
 			warm = 0
@@ -176,11 +183,12 @@ func modelRow(t testing.TB, r *measuredRow) (cycles float64, ok bool) {
 			stride = 1
 		}
 		op := rigOp{class: isa.ClassSTS, space: isa.SpaceShared, size: width, stores: true}
-		p := &rigProgram{iters: r.n, tail: 13, last: 13}
+		p := &rigProgram{iters: r.n, waitRead: true, tail: 2, last: 2}
 		if strings.HasPrefix(r.experiment, "lds") {
 			op = rigOp{class: isa.ClassLDS, space: isa.SpaceShared, size: width, loads: true}
 			p.waitAll = true
 			p.tail = 20
+			p.alu = 6
 		}
 		p.ops = repeat(op, 8, func(i int) func(warp, lane, iter int) uint64 {
 			return func(warp, lane, iter int) uint64 {
@@ -192,7 +200,7 @@ func modelRow(t testing.TB, r *measuredRow) (cycles float64, ok bool) {
 		stride := atoi(strings.TrimPrefix(r.kind, "stride"))
 		op := ldg
 		op.size = width
-		p := &rigProgram{iters: r.n, waitAll: true, tail: 22, last: 18}
+		p := &rigProgram{iters: r.n, waitAll: true, alu: 10, tail: 22, last: 18}
 		p.ops = repeat(op, 8, func(i int) func(warp, lane, iter int) uint64 {
 			return func(warp, lane, iter int) uint64 {
 				off := 0
@@ -220,7 +228,7 @@ func modelRow(t testing.TB, r *measuredRow) (cycles float64, ok bool) {
 		}
 		step := int(width) * 32
 		chunk := loads * step
-		p := &rigProgram{iters: r.n, waitAll: true, tail: 21, last: 12}
+		p := &rigProgram{iters: r.n, waitAll: true, alu: 7 + loads/2*int(width)/4, tail: 20, last: 12}
 		p.ops = repeat(op, loads, func(i int) func(warp, lane, iter int) uint64 {
 			return func(warp, lane, iter int) uint64 {
 				return base + uint64(warp*r.n*chunk&r.s+iter*chunk+i*step+lane*int(width))
@@ -236,7 +244,7 @@ func modelRow(t testing.TB, r *measuredRow) (cycles float64, ok bool) {
 		op := stg
 		op.size = width
 		step := int(width) * 32
-		p := &rigProgram{iters: r.n, waitRead: true, tail: 14, last: 6}
+		p := &rigProgram{iters: r.n, waitRead: true, alu: 6, tail: 6, last: 6}
 		p.ops = repeat(op, 8, func(i int) func(warp, lane, iter int) uint64 {
 			return func(warp, lane, iter int) uint64 {
 				return base + uint64(warp*r.n*8*step&r.s+iter*8*step+i*step+lane*int(width))
@@ -244,7 +252,7 @@ func modelRow(t testing.TB, r *measuredRow) (cycles float64, ok bool) {
 		})
 		return run(p), true
 	case "stgstride32":
-		p := &rigProgram{iters: r.n, tail: 11, last: 6}
+		p := &rigProgram{iters: r.n, waitRead: true, tail: 2, last: 2}
 		p.ops = repeat(stg, 8, func(i int) func(warp, lane, iter int) uint64 {
 			return func(warp, lane, iter int) uint64 {
 				return base + uint64(lane*r.s*4+i*4096+warp<<15)
@@ -260,15 +268,12 @@ func modelRow(t testing.TB, r *measuredRow) (cycles float64, ok bool) {
 		if r.experiment == "mlp_cg" {
 			op.inst = strong
 		}
-		p := &rigProgram{iters: 1, waitAll: true, last: 2}
+		p := &rigProgram{iters: 1, waitAll: true, last: 8}
 		p.ops = repeat(op, n, func(i int) func(warp, lane, iter int) uint64 {
 			return func(warp, lane, iter int) uint64 {
 				return base + uint64((warp*n+i)*0x2000+lane*stride)
 			}
 		})
-		if n <= 6 { // the code does not wait for the last load
-			p.ops = p.ops[:n-1]
-		}
 		return run(p), true
 	case "stgburst":
 		n, stride := atoi(r.extra), atoi(strings.TrimPrefix(r.kind, "lanestride"))
@@ -284,8 +289,8 @@ func modelRow(t testing.TB, r *measuredRow) (cycles float64, ok bool) {
 		p := &rigProgram{iters: r.n, waitAll: true, tail: 18, last: 12}
 		if r.experiment == "redadd" {
 			op = rigOp{class: isa.ClassRED, space: isa.SpaceGlobal, size: 4, stores: true}
-			p.waitAll = false
-			p.tail, p.last = 11, 6
+			p.waitAll, p.waitRead = false, true
+			p.tail, p.last = 2, 2
 		}
 		p.ops = repeat(op, 4, func(i int) func(warp, lane, iter int) uint64 {
 			return func(warp, lane, iter int) uint64 { return base + uint64(lane*r.s+warp*r.m) }
@@ -307,8 +312,9 @@ func modelRow(t testing.TB, r *measuredRow) (cycles float64, ok bool) {
 			op.inst = casInst
 		}
 		if r.experiment == "sred" {
-			p.waitAll = false
-			p.tail, p.last = 11, 6
+			p.waitAll, p.waitRead = false, true
+			p.tail, p.last = 2, 2
+			op.inst = noReturn
 		}
 		p.ops = repeat(op, 4, func(i int) func(warp, lane, iter int) uint64 {
 			return func(warp, lane, iter int) uint64 { return uint64(lane*r.s + warp*r.m) }

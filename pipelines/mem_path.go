@@ -76,18 +76,20 @@ type MemTiming struct {
 // of L2 and DRAM. Every resource keeps the absolute cycle at which it is free; an access books its way
 // through them when it issues, so nothing has to be ticked. The same calls give the same cycles.
 type MemPath struct {
-	par    memParams
-	queues []memQueue // one a sub-partition
-	lsu    calendar   // the shared unit's cycles
-	co     coalescer
-	banks  bankTable
-	l1     sectorCache
-	l2     sectorCache
-	ret    []ticks // next free time of each sub-partition's return port
-	misses leaveRing
-	store  storePort
-	far    memFar
-	drain  uint64 // latest Complete so far
+	par     memParams
+	queues  []memQueue // one a sub-partition
+	lsu     calendar   // the shared unit's cycles
+	co      coalescer
+	banks   bankTable
+	l1      sectorCache
+	l2      sectorCache
+	ret     []ticks // next free time of each sub-partition's return port
+	missRet []ticks // next free time of the return path of misses, one for missReturnShare sub-partitions
+	data    ticks   // next free time of the L1 data array
+	misses  leaveRing
+	store   storePort
+	far     memFar
+	drain   uint64 // latest Complete so far
 }
 
 // NewMemPath checks the architecture's numbers and builds an empty path (cold L1, L2 as cfg says).
@@ -102,9 +104,10 @@ func NewMemPath(a *configs.Arch, cfg MemConfig) (*MemPath, error) {
 	m := &MemPath{par: p}
 	m.queues = make([]memQueue, p.subPartitions)
 	for i := range m.queues {
-		m.queues[i] = newMemQueue(p.queueDepth, p.lgQueueDepth)
+		m.queues[i] = newMemQueue(p.queueDepth, p.lgQueueDepth, p.sharedBuffer)
 	}
 	m.ret = make([]ticks, p.subPartitions)
+	m.missRet = make([]ticks, (p.subPartitions+p.missReturnShare-1)/p.missReturnShare)
 	m.lsu = newCalendar()
 	m.l1 = newSectorCache(p.l1Bytes, p.lineBytes, p.l1Ways)
 	m.l2 = newSectorCache(p.l2Bytes, p.l2LineBytes, l2Ways)
@@ -152,7 +155,7 @@ func (m *MemPath) Access(a MemAccess) MemTiming {
 // accessNothing is an instruction without executing lanes.
 func (m *MemPath) accessNothing(a MemAccess, t *MemTiming) {
 	start, _ := m.enter(a, m.par.portCycles, 1, 16)
-	t.SourcesRead, t.SlotFree = start, start
+	t.SourcesRead, t.SlotFree = start+m.par.readDelay, start
 	t.Result = start + uint64(m.par.sharedLatency32)
 }
 
@@ -164,6 +167,19 @@ func (m *MemPath) enter(a MemAccess, port, passes, spacing uint64) (first, last 
 	q.port = max(first+port, last+1)
 	q.push(isLocalGlobal(a.Class), first)
 	return first, last
+}
+
+// enterAtomicUnit is enter for atomics on shared memory: behind the port they wait for their turns in a buffer, so lanes on
+// one address hold up the queue only when that is full. left is the cycle at which the queue is left.
+func (m *MemPath) enterAtomicUnit(a MemAccess, port, passes uint64) (left, first, last uint64) {
+	q := &m.queues[a.SubPartition]
+	left = max(a.Cycle+m.par.entry, q.port, q.behind.freeAt())
+	first, last = m.lsu.take(max(left, q.unitFree), passes, 16)
+	q.unitFree = last + 1
+	q.behind.push(last)
+	q.port = left + port
+	q.push(false, left)
+	return left, first, last
 }
 
 // Drained is the cycle at which everything accessed so far has been performed.

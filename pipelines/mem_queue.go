@@ -12,10 +12,13 @@ import (
 type memQueue struct {
 	all, lg leaveRing
 	port    uint64 // next cycle at which the sub-partition can hand an instruction over
+
+	behind   leaveRing // shared-memory atomics between the port and the banks
+	unitFree uint64    // cycle after the last pass of the newest of them
 }
 
-func newMemQueue(depth, lgDepth int) memQueue {
-	return memQueue{all: newLeaveRing(depth), lg: newLeaveRing(lgDepth)}
+func newMemQueue(depth, lgDepth, behind int) memQueue {
+	return memQueue{behind: newLeaveRing(behind), all: newLeaveRing(depth), lg: newLeaveRing(lgDepth)}
 }
 
 // push notes an entry that leaves at the given cycle.
@@ -44,6 +47,15 @@ func (r *leaveRing) push(leave uint64) {
 
 // freeAt is the first cycle at which a new entry fits: when the entry depth places back has left.
 func (r *leaveRing) freeAt() uint64 { return r.leave[r.next] }
+
+// freeFor is the first cycle at which n new entries fit, n at most the depth.
+func (r *leaveRing) freeFor(n int) uint64 {
+	i := r.next + min(n, len(r.leave)) - 1
+	if i >= len(r.leave) {
+		i -= len(r.leave)
+	}
+	return r.leave[i]
+}
 
 // Blocked says whether an instruction of the class cannot issue at the cycle because its queue is full,
 // which warp state that is, and the first cycle at which it can.

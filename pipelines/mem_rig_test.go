@@ -24,6 +24,7 @@ type rigOp struct {
 type rigProgram struct {
 	ops      []rigOp
 	iters    int
+	alu      int    // further instructions of an iteration, each an issue slot
 	waitAll  bool   // the iteration ends when all its results are there
 	waitRead bool   // or when all its sources have been read
 	tail     uint64 // cycles from there to the first instruction of the next iteration
@@ -38,7 +39,7 @@ type rigWarp struct {
 	done     bool
 }
 
-// runRig issues the program's warps greedily, highest warp first, one instruction a cycle a sub-partition,
+// runRig issues the program's warps in turn, one instruction a cycle a sub-partition,
 // and returns the cycles from start until the last warp is through.
 func runRig(m *MemPath, p *rigProgram, warps int, start uint64, total *MemTiming) uint64 {
 	subs := len(m.queues)
@@ -63,6 +64,15 @@ func runRig(m *MemPath, p *rigProgram, warps int, start uint64, total *MemTiming
 					return false
 				}
 				at := s.next
+				if s.op >= len(p.ops) { // arithmetic after the memory instructions
+					if at > cycle {
+						next = min(next, at)
+						return false
+					}
+					s.op++
+					s.next = cycle + 1
+					return p.finish(s, cycle, &left, &end)
+				}
 				op := &p.ops[s.op]
 				for _, d := range op.wait {
 					at = max(at, s.results[d])
@@ -99,32 +109,14 @@ func runRig(m *MemPath, p *rigProgram, warps int, start uint64, total *MemTiming
 					s.next = cycle + max(p.ops[s.op].gap, 1)
 					return true
 				}
-				s.op = 0
-				s.iter++
-				if p.waitRead {
-					s.next = max(s.next, s.read)
-				}
-				if p.waitAll || s.iter == p.iters && op.loads && p.last > 0 {
-					for _, r := range s.results {
-						s.next = max(s.next, r)
-					}
-				}
-				if s.iter == p.iters {
-					s.done = true
-					left--
-					end = max(end, s.next+p.last)
-				} else {
-					s.next += p.tail
-				}
-				return true
+				return p.finish(s, cycle, &left, &end)
 			}
-			if w := last[sp]; w%subs == sp && w < warps && tryIssue(w) {
-				issued = true
-				continue
-			}
-			for w := (warps-1-sp)/subs*subs + sp; w >= 0 && sp < warps; w -= subs {
+			// Round robin: loads carry stall counts that let the other warps go first.
+			n := (warps - sp + subs - 1) / subs
+			for i := 1; i <= n; i++ {
+				w := (last[sp]+i)%n*subs + sp
 				if tryIssue(w) {
-					last[sp] = w
+					last[sp] = (last[sp] + i) % n
 					issued = true
 					break
 				}
@@ -137,6 +129,31 @@ func runRig(m *MemPath, p *rigProgram, warps int, start uint64, total *MemTiming
 		}
 	}
 	return end - start
+}
+
+// finish ends the warp's iteration after its last instruction.
+func (p *rigProgram) finish(s *rigWarp, cycle uint64, left *int, end *uint64) bool {
+	if s.op < len(p.ops)+p.alu {
+		return true
+	}
+	s.op = 0
+	s.iter++
+	if p.waitRead {
+		s.next = max(s.next, s.read)
+	}
+	if p.waitAll {
+		for _, r := range s.results {
+			s.next = max(s.next, r)
+		}
+	}
+	if s.iter == p.iters {
+		s.done = true
+		*left--
+		*end = max(*end, s.next+p.last)
+	} else {
+		s.next += p.tail
+	}
+	return true
 }
 
 func h200(t testing.TB) *configs.Arch {

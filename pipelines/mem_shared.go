@@ -75,7 +75,7 @@ func (m *MemPath) accessShared(a MemAccess, t *MemTiming) {
 	atomic := a.Class == isa.ClassATOMS || e.Load && e.Store
 	passes, groups := m.sharedPasses(e.Addr, e.Exec, uint64(e.Size), atomic)
 	width := widthIndex(e.Size)
-	port, spacing := p.sharedLoadPort[width], p.passSpacing
+	port, spacing := p.sharedLoadPort[width], uint64(16)
 	latency := p.sharedLatency32
 	switch {
 	case atomic:
@@ -91,17 +91,29 @@ func (m *MemPath) accessShared(a MemAccess, t *MemTiming) {
 	case width == 2:
 		latency = p.sharedLatency128
 	}
-	first, last := m.enter(a, port, passes, spacing)
+	var left, first, last uint64
+	if atomic {
+		left, first, last = m.enterAtomicUnit(a, port, passes)
+	} else {
+		first, last = m.enter(a, port, passes, spacing)
+		left = first
+	}
 	t.Level = LevelShared
 	t.Wavefronts = int(passes)
 	t.BankConflicts = int(passes - groups)
-	t.SourcesRead, t.SlotFree = first, first
-	// The latencies are those of conflict-free accesses, their groups included.
-	extra := last - first - min(last-first, (groups-1)*spacing/16)
-	if e.Load {
-		t.Result = first + latency + extra
-	} else {
-		t.Result = last + 1
-		t.Complete = first + latency + extra
+	t.SourcesRead, t.SlotFree = left+p.readDelay, left
+	if e.Load && !m.dropsResult(e) {
+		// The latencies are those of conflict-free accesses, their groups included.
+		t.Result = m.hitReturn(a.SubPartition, first, passes, groups, ticksCycle) + latency
+		t.Complete = t.Result
+		return
 	}
+	t.Result = last + 1
+	t.Complete = last + latency
+}
+
+// dropsResult says whether an atomic's old value goes to RZ: nothing returns.
+func (m *MemPath) dropsResult(e *isa.Effect) bool {
+	i := e.Inst
+	return e.Store && i != nil && i.NDst > 0 && i.Dst[i.NDst-1].Kind == isa.KindReg && i.Dst[i.NDst-1].Reg == isa.RZ
 }

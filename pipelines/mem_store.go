@@ -11,8 +11,9 @@ type storePort struct {
 
 func newStorePort(p *memParams) storePort { return storePort{buffer: newLeaveRing(p.storeBuffer)} }
 
-// send books length of the link's time from the given cycle on and returns when the last of it has gone.
-func (m *MemPath) send(at uint64, length ticks) (gone uint64) {
+// send books length of the link's time from the given cycle on, for an access that takes words a lane of the SM's buffer, and
+// returns when the last of it has gone.
+func (m *MemPath) send(at uint64, words uint64, length ticks) (gone uint64) {
 	p, s := &m.par, &m.store
 	s.free = max(s.free, ticks(at)*ticksCycle) + length
 	// What is under way beyond the SM takes no room in its buffer.
@@ -20,7 +21,9 @@ func (m *MemPath) send(at uint64, length ticks) (gone uint64) {
 	if s.free > p.storeBurstTicks {
 		leave = max(leave, (s.free - p.storeBurstTicks).cycle())
 	}
-	s.buffer.push(leave)
+	for ; words > 0; words-- {
+		s.buffer.push(leave)
+	}
 	return s.free.cycle()
 }
 
@@ -33,7 +36,7 @@ func (m *MemPath) accessStore(a MemAccess, t *MemTiming) {
 	width := widthIndex(e.Size)
 	if e.Space == isa.SpaceLocal {
 		first, last := m.enter(a, p.globalStorePort[width], max(uint64(n), groups), 16)
-		t.SourcesRead, t.SlotFree = first, first
+		t.SourcesRead, t.SlotFree = first+p.readDelay, first
 		t.Wavefronts, t.Level = n, LevelL1
 		for i := 0; i < n; i++ {
 			l := &m.co.lines[i]
@@ -55,9 +58,9 @@ func (m *MemPath) accessStore(a MemAccess, t *MemTiming) {
 		t.Complete = last + p.localLatency
 		return
 	}
-	m.holdForStore(a)
+	m.holdForStore(a, groups)
 	first, last := m.enter(a, p.globalStorePort[width], groups*p.storePasses, 16)
-	t.SourcesRead, t.SlotFree = first, first
+	t.SourcesRead, t.SlotFree = first+p.readDelay, first
 	t.Wavefronts, t.BankConflicts = max(n, int(groups)), max(n-int(groups), 0)
 	var length ticks
 	for i := 0; i < n; i++ {
@@ -72,12 +75,12 @@ func (m *MemPath) accessStore(a MemAccess, t *MemTiming) {
 	}
 	t.Level = LevelL2
 	t.Result = last + 1
-	t.Complete = m.send(last, length) + p.l2Latency
+	t.Complete = m.send(last, groups, length) + p.l2Latency
 }
 
 // holdForStore keeps the sub-partition's port until the SM's store buffer has room: a store at the head of the queue
 // holds up what is behind it.
-func (m *MemPath) holdForStore(a MemAccess) {
+func (m *MemPath) holdForStore(a MemAccess, words uint64) {
 	q := &m.queues[a.SubPartition]
-	q.port = max(q.port, m.store.buffer.freeAt())
+	q.port = max(q.port, m.store.buffer.freeFor(int(words)))
 }
