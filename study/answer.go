@@ -4,10 +4,12 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/sarchlab/smsim/sim"
 )
 
-// Answer says in words what the comparisons of a report show: a headline over everything, a paragraph for each
-// architecture with the smallest and the largest gain and their reasons, and what more work a thread gives.
+// Answer says in words what the comparisons of a report show: a headline over everything, for each architecture its
+// gains and points (lines that begin with "- ") with the reasons, and what more work a thread gives.
 // All of it is computed from the runs.
 func Answer(rep *Report) []string {
 	if len(rep.Comparisons) == 0 {
@@ -15,9 +17,7 @@ func Answer(rep *Report) []string {
 	}
 	out := []string{headline(rep)}
 	for _, a := range rep.Archs() {
-		if s := archParagraph(rep, a); s != "" {
-			out = append(out, s)
-		}
+		out = append(out, archPoints(rep, a)...)
 	}
 	if s := acrossArchs(rep); s != "" {
 		out = append(out, s)
@@ -108,48 +108,82 @@ func span(low, high float64) string {
 	return fmt.Sprintf("%.2fx to %.2fx", low, high)
 }
 
-func archParagraph(rep *Report, arch string) string {
-	low, high := extremes(rep.Comparisons, func(c *Comparison) bool { return c.Arch == arch })
+// archPoints is the answer for one architecture: the range of every pair, then for the first pair the launches with
+// the smallest and the largest gain and what differs between them, then the other pairs where they differ.
+func archPoints(rep *Report, arch string) []string {
+	ls := labels(rep.Comparisons)
+	var ranges []string
+	for _, l := range ls {
+		low, high := extremes(rep.Comparisons, func(c *Comparison) bool { return c.Arch == arch && pairLabel(c) == l })
+		if low != nil {
+			ranges = append(ranges, l+" "+span(low.SpeedUp, high.SpeedUp))
+		}
+	}
+	if ranges == nil {
+		return nil
+	}
+	s := []string{fmt.Sprintf("%s: %s.", arch, strings.Join(ranges, ", "))}
+	low, high := extremes(rep.Comparisons, func(c *Comparison) bool { return c.Arch == arch && pairLabel(c) == ls[0] })
 	if low == nil {
-		return ""
+		return s
 	}
-	var b strings.Builder
-	b.WriteString(arch + ": " + explain(low) + ".")
+	s = append(s, "- "+explain(low))
 	if high != low {
-		b.WriteString(" " + capital(explain(high)) + ".")
-		b.WriteString(" " + whyDifferent(low, high))
+		s = append(s, "- "+strings.TrimSpace(explain(high)+" "+whyDifferent(low, high)))
 	}
-	return b.String()
+	for _, l := range ls[1:] {
+		for i := range rep.Comparisons {
+			c := &rep.Comparisons[i]
+			if c.Arch == arch && pairLabel(c) == l && c.Launch == high.Launch && differs(c.SpeedUp, high.SpeedUp, 1.15) {
+				s = append(s, "- "+explain(c))
+			}
+		}
+	}
+	return s
 }
+
+// differs says that two positive numbers are apart by more than a factor.
+func differs(a, b, factor float64) bool { return a > b*factor || b > a*factor }
 
 // explain is one comparison with its reason: instructions saved, what became of the saving, and the two limiters.
 func explain(c *Comparison) string {
 	variant, base := sides(c)
-	at := pairLabel(c)
+	at := capital(pairLabel(c))
 	if c.Launch != "" {
-		at += " with " + c.Launch
+		at += fmt.Sprintf(" with %s (%s)", c.Launch, warpsWords(c))
 	}
-	s := fmt.Sprintf("%s: %s is %s", at, variant, times(c.SpeedUp))
-	s += fmt.Sprintf("; it executes %s", fewer(c.InstructionRatio))
+	s := fmt.Sprintf("%s: %s from %s", at, times(c.SpeedUp), fewer(c.InstructionRatio))
 	switch {
 	case c.IPCRatio < 0.93:
-		s += fmt.Sprintf(", of which part is lost because IPC falls from %.2f to %.2f", c.base.IPC, c.vari.IPC)
+		s += fmt.Sprintf(", because IPC falls from %.2f to %.2f", c.base.IPC, c.vari.IPC)
 	case c.IPCRatio > 1.07:
 		s += fmt.Sprintf(", and IPC rises from %.2f to %.2f", c.base.IPC, c.vari.IPC)
 	default:
-		s += fmt.Sprintf(" at about the same IPC (%.2f and %.2f)", c.base.IPC, c.vari.IPC)
+		s += fmt.Sprintf(", and IPC stays (%.2f and %.2f)", c.base.IPC, c.vari.IPC)
 	}
-	return s + fmt.Sprintf(" (%s: %s; %s: %s)", base, limitWords(c.base), variant, limitWords(c.vari))
+	if limiterKey(c.base) == limiterKey(c.vari) && shortLimiter(c.base) == shortLimiter(c.vari) {
+		return s + fmt.Sprintf("; both are limited by %s.", shortLimiter(c.base))
+	}
+	return s + fmt.Sprintf("; %s is limited by %s, %s by %s.", base, shortLimiter(c.base), variant, shortLimiter(c.vari))
+}
+
+// warpsWords says how many warps are resident, of both sides if they differ.
+func warpsWords(c *Comparison) string {
+	b, v := residentWarps(c.base), residentWarps(c.vari)
+	if differs(b, v, 1.2) {
+		return fmt.Sprintf("%.1f and %.1f warps a scheduler", b, v)
+	}
+	return fmt.Sprintf("%.1f warps a scheduler", v)
 }
 
 func times(x float64) string {
 	switch {
 	case x >= 0.97 && x <= 1.03:
-		return fmt.Sprintf("as fast (%.2fx)", x)
+		return fmt.Sprintf("no gain (%.2fx)", x)
 	case x < 1:
-		return fmt.Sprintf("slower (%.2fx)", x)
+		return fmt.Sprintf("a loss (%.2fx)", x)
 	}
-	return fmt.Sprintf("%.2fx as fast", x)
+	return fmt.Sprintf("%.2fx", x)
 }
 
 func fewer(x float64) string {
@@ -162,42 +196,29 @@ func fewer(x float64) string {
 	return fmt.Sprintf("%.2fx fewer warp-instructions", x)
 }
 
-// limitWords is the limiter of a run with the largest stall behind it.
-func limitWords(r *Run) string {
-	s := shortLimiter(r)
-	if st := topStalls(r, 1); len(st) > 0 && r.Limiter.What != st[0].State {
-		s += fmt.Sprintf(", warps mostly in %s", st[0].State)
-	}
-	return s
-}
-
-// whyDifferent compares the smallest with the largest gain of one architecture.
+// whyDifferent says what moves between the launches with the smallest and the largest gain of one pair, "" if little does.
 func whyDifferent(low, high *Comparison) string {
-	if high.SpeedUp/low.SpeedUp < 1.1 {
-		return "The gain hardly depends on the launch."
+	if !differs(high.SpeedUp, low.SpeedUp, 1.1) {
+		return ""
 	}
-	lw, hw := residentWarps(low.vari), residentWarps(high.vari)
+	variant, base := sides(low)
 	var reasons []string
-	if r := high.InstructionRatio / low.InstructionRatio; r > 1.1 || r < 0.9 {
-		reasons = append(reasons, fmt.Sprintf("the saving in instructions differs (%.2fx against %.2fx)", low.InstructionRatio, high.InstructionRatio))
+	if differs(high.InstructionRatio, low.InstructionRatio, 1.1) {
+		reasons = append(reasons, fmt.Sprintf("the saving in instructions grows from %.2fx to %.2fx", low.InstructionRatio, high.InstructionRatio))
 	}
-	if limiterKey(low.vari) != limiterKey(high.vari) || limiterKey(low.base) != limiterKey(high.base) {
-		_, base := sides(low)
-		variant, _ := sides(low)
-		reasons = append(reasons, fmt.Sprintf("the limit moves, for %s from %s to %s and for %s from %s to %s", base, shortLimiter(low.base),
-			shortLimiter(high.base), variant, shortLimiter(low.vari), shortLimiter(high.vari)))
+	if limiterKey(low.base) != limiterKey(high.base) {
+		reasons = append(reasons, fmt.Sprintf("the limit of %s moves from %s to %s", base, shortLimiter(low.base), shortLimiter(high.base)))
 	}
-	if p, q := relief(low), relief(high); p != "" && q != "" && p != q {
-		reasons = append(reasons, "of the pipe that is busiest in the baseline the variant needs "+p+" there and "+q+" here")
+	if limiterKey(low.vari) != limiterKey(high.vari) {
+		reasons = append(reasons, fmt.Sprintf("the limit of %s moves from %s to %s", variant, shortLimiter(low.vari), shortLimiter(high.vari)))
 	}
-	s := "The gain changes because "
-	if len(reasons) == 0 {
-		s += fmt.Sprintf("IPC falls to %.0f %% of the baseline's there and to %.0f %% here", 100*low.IPCRatio, 100*high.IPCRatio)
-	} else {
-		s += strings.Join(reasons, ", and ")
+	if reasons == nil {
+		reasons = append(reasons, fmt.Sprintf("more warps hide what the saved instructions used to hide: IPC of %s is %.0f %% of that of %s there and %.0f %% here",
+			variant, 100*low.IPCRatio, base, 100*high.IPCRatio))
 	}
-	if hw >= 1.5*lw || lw >= 1.5*hw {
-		s += fmt.Sprintf("; %.1f warps a scheduler are resident there, %.1f here", lw, hw)
+	s := "The gain grows because " + strings.Join(reasons, " and ")
+	if r := relief(high); r != "" && high.base.Limiter.Kind == sim.LimitPipe {
+		s += ", and " + r
 	}
 	return s + "."
 }
@@ -221,7 +242,8 @@ func relief(c *Comparison) string {
 		return ""
 	}
 	work := c.InstructionRatio * float64(c.vari.WarpInstructions) / float64(c.base.WarpInstructions)
-	return fmt.Sprintf("%.0f %% (%s)", 100*float64(q.BusyCycles)*work/float64(p.BusyCycles), p.Name)
+	variant, _ := sides(c)
+	return fmt.Sprintf("%s needs %.0f %% of its %s pipe cycles", variant, 100*float64(q.BusyCycles)*work/float64(p.BusyCycles), p.Name)
 }
 
 // acrossArchs says how the gain of the last launch differs between architectures, and whether instruction counts explain it.
@@ -243,8 +265,7 @@ func acrossArchs(rep *Report) string {
 	s := fmt.Sprintf("Between architectures, at %s: %.2fx on %s, %.2fx on %s.", at, low.SpeedUp, low.Arch, high.SpeedUp, high.Arch)
 	for _, c := range []*Comparison{low, high} {
 		variant, _ := sides(c)
-		s += fmt.Sprintf(" On %s %s executes %s (%s)", c.Arch, variant, fewer(c.InstructionRatio), changeWords(c))
-		s += fmt.Sprintf(" and is limited by %s.", shortLimiter(c.vari))
+		s += fmt.Sprintf(" On %s %s executes %s (%s) and is limited by %s.", c.Arch, variant, fewer(c.InstructionRatio), changeWords(c), shortLimiter(c.vari))
 	}
 	return s
 }
@@ -261,43 +282,37 @@ func changeWords(c *Comparison) string {
 	return "in per cent of the baseline's instructions: " + strings.Join(parts, ", ")
 }
 
-// alongX says what moving along the x axis gives to each group, on the last launch.
+// alongX says what moving along the x axis gives to each group, on the last launch, over the architectures.
 func alongX(rep *Report) string {
-	if rep.XAxis == "" {
+	if rep.XAxis == "" || rep.WorkUnit == "" {
 		return ""
 	}
 	launches := rep.Launches()
 	last := launches[len(launches)-1]
 	var groups []string
-	type ends struct{ low, high *Run }
-	var parts []string
 	for i := range rep.Runs {
 		if g := rep.Runs[i].Group; g != "" && !slices.Contains(groups, g) {
 			groups = append(groups, g)
 		}
 	}
-	for _, arch := range rep.Archs() {
-		var gains []string
-		for _, g := range groups {
-			var e ends
-			for i := range rep.Runs {
-				r := &rep.Runs[i]
-				if r.Arch != arch || r.Launch != last || r.Group != g || r.X == nil || r.WorkCycle == 0 {
-					continue
-				}
-				if e.low == nil || *r.X < *e.low.X {
-					e.low = r
-				}
-				if e.high == nil || *r.X > *e.high.X {
-					e.high = r
-				}
+	var parts []string
+	var from, to float64
+	for _, g := range groups {
+		low, high := 0.0, 0.0
+		for _, arch := range rep.Archs() {
+			first, end := xEnds(rep, arch, last, g)
+			if first == nil || *first.X == *end.X {
+				continue
 			}
-			if e.low != nil && *e.low.X < *e.high.X {
-				gains = append(gains, fmt.Sprintf("%s %.2fx", g, e.high.WorkCycle/e.low.WorkCycle))
+			from, to = *first.X, *end.X
+			gain := end.WorkCycle / first.WorkCycle
+			if low == 0 || gain < low {
+				low = gain
 			}
+			high = max(high, gain)
 		}
-		if gains != nil {
-			parts = append(parts, arch+" "+strings.Join(gains, ", "))
+		if low > 0 {
+			parts = append(parts, fmt.Sprintf("%s for %s", span(low, high), g))
 		}
 	}
 	if parts == nil {
@@ -307,7 +322,24 @@ func alongX(rep *Report) string {
 	if last != "" {
 		at = " with " + last
 	}
-	return fmt.Sprintf("From the fewest to the most %s%s, %s a cycle grow by: %s.", rep.XAxis, at, rep.WorkUnit, strings.Join(parts, "; "))
+	return fmt.Sprintf("From %g to %g %s%s, %s a cycle grow by %s.", from, to, rep.XAxis, at, rep.WorkUnit, strings.Join(parts, " and "))
+}
+
+// xEnds are the runs of a group with the smallest and the largest x, nil if none has work.
+func xEnds(rep *Report, arch, launch, group string) (first, last *Run) {
+	for i := range rep.Runs {
+		r := &rep.Runs[i]
+		if r.Arch != arch || r.Launch != launch || r.Group != group || r.X == nil || r.WorkCycle == 0 {
+			continue
+		}
+		if first == nil || *r.X < *first.X {
+			first = r
+		}
+		if last == nil || *r.X > *last.X {
+			last = r
+		}
+	}
+	return first, last
 }
 
 func capital(s string) string {

@@ -7,7 +7,7 @@ import (
 	"github.com/sarchlab/smsim/sim"
 )
 
-// shortLimiter is a run's limiter in a few words: "alu pipe 82 %", "latency: wait", "memory: L2".
+// shortLimiter is a run's limiter in a few words: "alu pipe 82 %", "latency (wait)", "memory (L2)".
 func shortLimiter(r *Run) string {
 	l := &r.Limiter
 	switch {
@@ -21,7 +21,7 @@ func shortLimiter(r *Run) string {
 	case l.What == "" || l.What == string(l.Kind):
 		return string(l.Kind)
 	}
-	return string(l.Kind) + ": " + l.What
+	return fmt.Sprintf("%s (%s)", l.Kind, l.What)
 }
 
 // limiterKey is what limits the run without numbers, for telling whether two runs have the same limit.

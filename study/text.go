@@ -3,6 +3,7 @@ package study
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
@@ -44,9 +45,12 @@ func (t *textWriter) printf(format string, args ...any) {
 
 // paragraph writes text wrapped to the width, continuation lines indented.
 func (t *textWriter) paragraph(s, indent string) {
-	for i, line := range wrap(s, Width-len(indent)) {
+	lead := s[:len(s)-len(strings.TrimLeft(s, " "))]
+	for i, line := range wrap(s, Width-max(len(indent), len(lead))) {
 		if i > 0 {
 			line = indent + line
+		} else {
+			line = lead + line
 		}
 		t.printf("%s\n", line)
 	}
@@ -129,15 +133,45 @@ func (t *textWriter) notes(rep *Report) {
 	if c := confidence(rep); c != "" {
 		t.paragraph(confidenceWords(c), "  ")
 	}
-	seen := map[string]bool{}
+	for _, n := range mergedNotes(rep) {
+		t.paragraph("Note: "+n, "  ")
+	}
+}
+
+// mergedNotes are the notes of all runs, each once; notes that differ only in kernel and architecture become one.
+func mergedNotes(rep *Report) []string {
+	type group struct{ kernels, archs []string }
+	groups := map[string]*group{}
+	var order []string
 	for i := range rep.Runs {
-		for _, n := range rep.Runs[i].Notes {
-			if !seen[n] {
-				seen[n] = true
-				t.paragraph("Note: "+n, "  ")
+		r := &rep.Runs[i]
+		for _, n := range r.Notes {
+			// Architecture first: it may be a part of no kernel name, but a kernel name can hold anything.
+			key := strings.ReplaceAll(strings.ReplaceAll(n+" ", r.Arch+" ", "\x01 "), r.Kernel, "\x02")
+			g := groups[key]
+			if g == nil {
+				g = &group{}
+				groups[key] = g
+				order = append(order, key)
+			}
+			if !slices.Contains(g.kernels, r.Kernel) {
+				g.kernels = append(g.kernels, r.Kernel)
+			}
+			if !slices.Contains(g.archs, r.Arch) {
+				g.archs = append(g.archs, r.Arch)
 			}
 		}
 	}
+	out := make([]string, len(order))
+	for i, key := range order {
+		g := groups[key]
+		kernels := list(g.kernels)
+		if len(g.kernels) > 2 {
+			kernels = fmt.Sprintf("%d kernels", len(g.kernels))
+		}
+		out[i] = strings.TrimSpace(strings.ReplaceAll(strings.ReplaceAll(key, "\x01", strings.Join(g.archs, ", ")), "\x02", kernels))
+	}
+	return out
 }
 
 func confidenceWords(c string) string {

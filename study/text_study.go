@@ -16,7 +16,11 @@ func (t *textWriter) study(rep *Report) {
 		if i == 0 {
 			t.printf("\nAnswer\n")
 		}
-		t.paragraph(p, "  ")
+		if strings.HasPrefix(p, "- ") {
+			t.paragraph("  "+p, "    ")
+		} else {
+			t.paragraph(p, "")
+		}
 	}
 	t.launches(rep)
 	t.gains(rep)
@@ -24,8 +28,7 @@ func (t *textWriter) study(rep *Report) {
 	if rep.WorkUnit != "" {
 		t.grid(rep, fmt.Sprintf("%s a cycle of one SM", capital(rep.WorkUnit)), func(r *Run) string { return fmt.Sprintf("%.1f", r.WorkCycle) }, true)
 	}
-	t.grid(rep, "Cycles", func(r *Run) string { return thousands(r.Cycles) }, true)
-	t.grid(rep, "Warp-instructions a cycle of one SM", func(r *Run) string { return fmt.Sprintf("%.2f", r.IPC) }, true)
+	t.grid(rep, "Cycles (warp-instructions a cycle)", func(r *Run) string { return fmt.Sprintf("%s (%.2f)", thousands(r.Cycles), r.IPC) }, true)
 }
 
 // launches explains the launch names.
