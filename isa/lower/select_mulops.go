@@ -1,6 +1,10 @@
 package lower
 
-import "github.com/sarchlab/smsim/isa"
+import (
+	"math/bits"
+
+	"github.com/sarchlab/smsim/isa"
+)
 
 // Integer multiplication as each generation builds it: IMAD from Volta on, XMAD pieces on Maxwell and
 // Pascal, IMUL and IMAD on Fermi and Kepler, 24-bit products of 16-bit pieces on compute capability 1.x.
@@ -22,6 +26,17 @@ func (x *expander) madLo(d, a, b, c word) word {
 	case sm >= 70:
 		x.emit(isa.OpIMAD, isa.Mod{Type: isa.S32}, []word{d}, []word{a, b, c})
 	case sm >= 50:
+		if v, ok := constant(a); ok {
+			if _, both := constant(b); !both {
+				a, b = b, imm(v)
+			}
+		}
+		if v, ok := constant(b); ok && v <= 0xffff && v != 0 {
+			if v&(v-1) == 0 {
+				return x.addTo(d, x.shl(auto, a, imm(uint32(bits.TrailingZeros32(v)))), c)
+			}
+			return x.xmad(d, a, b, x.xmad(auto, a, b, c, xm{}), xm{aHi: true, psl: true})
+		}
 		cross := x.xmad(auto, a, b, rz, xm{bHi: true, mrg: true})
 		low := x.xmad(auto, a, b, c, xm{})
 		x.xmad(d, a, cross, low, xm{aHi: true, bHi: true, psl: true, c: isa.SubCBCC})
@@ -38,6 +53,14 @@ func (x *expander) madLo(d, a, b, c word) word {
 		x.mad24(d, p.al, p.bl, x.addIfAny(x.shl(auto, cross, imm(16)), c))
 	}
 	return d
+}
+
+// addTo is d = a + c, a copy when c is zero.
+func (x *expander) addTo(d, a, c word) word {
+	if isZero(c) {
+		return x.mov(d, a)
+	}
+	return x.add(d, a, c)
 }
 
 // addIfAny is a + c without an instruction when c is zero.
@@ -95,6 +118,9 @@ func (x *expander) xmad(d, a, b, c word, m xm) word {
 	}
 	if m.psl {
 		mod.Flags |= isa.ModPSL
+	}
+	if m.mrg { // the merged low half needs the whole factor
+		b = x.inReg(b)
 	}
 	x.emit(isa.OpXMAD, mod, []word{d}, []word{half(a, m.aHi), half(b, m.bHi), c})
 	return d
@@ -164,6 +190,20 @@ func (x *expander) mulHi16(d, a, b word, signed bool) {
 // mulWide is the 64-bit product of two words.
 func (x *expander) mulWide(d pair, a, b word, signed bool) pair {
 	d = pair{x.out(d.lo), x.out(d.hi)}
+	if v, ok := constant(b); ok && x.sm() < 70 && v != 0 && v&(v-1) == 0 && v != 1<<31 {
+		n := uint32(bits.TrailingZeros32(v))
+		lo := x.shl(auto, a, imm(n))
+		switch {
+		case n == 0 && !signed:
+			x.mov(d.hi, rz)
+		case n == 0:
+			x.signWord(d.hi, a)
+		default:
+			x.shiftRight(d.hi, a, imm(32-n), signedType(signed))
+		}
+		x.mov(d.lo, lo)
+		return d
+	}
 	switch sm := x.sm(); {
 	case sm >= 70:
 		x.emitWide(isa.OpIMAD, isa.Mod{Type: signedType(signed), Flags: isa.ModWide}, [][]word{{d.lo, d.hi}, {pt}}, [][]word{{a}, {b}, {rz}})
