@@ -75,7 +75,7 @@ func LoadBoard(name string) (*Board, error) {
 	if n := nearest(name, names); n != "" {
 		return nil, fmt.Errorf("%s; did you mean %q?", message, n)
 	}
-	return nil, fmt.Errorf("%s; known: %s", message, strings.Join(names, ", "))
+	return nil, fmt.Errorf("%s; known: %s", message, some(names))
 }
 
 // boardAliases are shorter or longer names of one board.

@@ -141,7 +141,7 @@ func walk(v reflect.Value, parts []string, i int, o Override, act func(reflect.V
 	case reflect.Struct:
 		ms := slices.DeleteFunc(members(v.Type()), func(m member) bool { return m.origin })
 		if i == len(parts) {
-			return o.errorf(0, len(o.Key), "%s is a section; set one of its keys: %s", at, strings.Join(memberNames(ms), ", "))
+			return o.errorf(0, len(o.Key), "%s is a section; set one of its keys: %s", at, some(memberNames(ms)))
 		}
 		for _, m := range ms {
 			if m.name == parts[i] {
@@ -152,7 +152,7 @@ func walk(v reflect.Value, parts []string, i int, o Override, act func(reflect.V
 	case reflect.Map:
 		rows := mapKeys(v)
 		if i == len(parts) {
-			return o.errorf(0, len(o.Key), "%s is a table; set a key of one of its rows: %s", at, strings.Join(rows, ", "))
+			return o.errorf(0, len(o.Key), "%s is a table; set a key of one of its rows: %s", at, some(rows))
 		}
 		row := v.MapIndex(reflect.ValueOf(parts[i]))
 		if c, known := classAlias(parts[i]); !row.IsValid() && known && at == "classes" {
@@ -173,6 +173,15 @@ func walk(v reflect.Value, parts []string, i int, o Override, act func(reflect.V
 		return o.errorf(col, len(parts[i]), "%s is a single value and has no key %q", at, parts[i])
 	}
 	return act(v)
+}
+
+// some lists names, the first dozen of them when there are more.
+func some(names []string) string {
+	const most = 12
+	if len(names) <= most {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
 }
 
 func mapKeys(v reflect.Value) []string {

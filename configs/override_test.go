@@ -69,10 +69,10 @@ func TestOverrideErrors(t *testing.T) {
 	var all strings.Builder
 	for _, set := range []string{
 		"classes.idp.isue_interval=1", "classes.ipd.issue_interval=1", "clases.idp.issue_interval=1", "l1_latency=64", "xyzzy=1",
-		"pipes.alu.issue_interval=1", "pipes.fma.queue=1", "lsu=1", "classes=1", "classes.idp=1", "lsu.l1_latency.x=1",
+		"pipes.alu.issue_interval=1", "pipes.fma.queue=1", "register_file=1", "classes=1", "classes.idp=1", "lsu.l1_latency.x=1",
 		"lsu.l1_latency=fast", "lsu.l1_latency=1.5", "register_file.reuse_cache=maybe", "memory.l2_bytes_per_cycle=NaN",
 		"lsu.l1_latency=-3", "classes.idp.latency=0", "warp_scheduler=fifo", "classes.idp.pipe=fmaheavi", "board=GTX 9999x",
-		"compute_capability=8.0", "name=x", "classes.idp.source=me", "occupancy.max_threads=9000", "memory.l2_latency=9999",
+		"compute_capability=8.0", "name=x", "classes.idp.source=me", "occupancy.max_threads=9000",
 		"classes.viaddmnmx.latency=3",
 	} {
 		o := override(t, set)
@@ -94,6 +94,18 @@ func TestOverrideErrors(t *testing.T) {
 		}
 	}
 	checkGolden(t, "testdata/override_errors.txt", all.String())
+}
+
+// TestOverridesAreCheckedTogether: two keys that depend on each other can be set in any order.
+func TestOverridesAreCheckedTogether(t *testing.T) {
+	set := []Override{{Key: "memory.l2_latency", Value: "9000"}, {Key: "memory.dram_latency", Value: "9001"}}
+	if a, err := Load("sm_86", set); err != nil || a.Memory.L2Latency != 9000 {
+		t.Errorf("%v", err)
+	}
+	_, err := Load("sm_86", set[:1])
+	if err == nil || !strings.Contains(err.Error(), "is less than memory.l2_latency 9000") {
+		t.Errorf("%v", err)
+	}
 }
 
 // TestKeysRoundTrip sets every key of every architecture to the value it has: nothing may change.
