@@ -2,6 +2,8 @@ package study
 
 import (
 	"fmt"
+	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -44,8 +46,13 @@ func (t *textWriter) run(r *Run) {
 
 // fact writes a named line, wrapped under itself.
 func (t *textWriter) fact(name, s string) {
-	const indent = "           "
-	t.paragraph(fmt.Sprintf("%s ", name)+strings.Repeat("\u00a0", max(0, len(indent)-1-len(name)))+s, indent)
+	const indent = 11
+	for i, line := range wrap(s, Width-indent) {
+		if i > 0 {
+			name = ""
+		}
+		t.printf("%-*s%s\n", indent, name, line)
+	}
 }
 
 func checkNote(r *Run) string {
@@ -159,9 +166,23 @@ func (t *textWriter) hottest(r *Run) {
 	tw := newTable("hottest instructions", "share", "executed", "waits in", "source")
 	right(tw, 2, 3)
 	for _, h := range r.Hot[:min(8, len(r.Hot))] {
-		tw.AppendRow([]any{clip(h.Text, 44), percent(h.Share), thousands(h.Executed), h.TopStall, clip(h.SourceLine, 22)})
+		tw.AppendRow([]any{clip(h.Text, 40), percent(h.Share), thousands(h.Executed), h.TopStall, clip(sourceName(h.SourceLine), 24)})
 	}
 	t.table("", tw)
+}
+
+// sourceName is a source position without the directories of its files.
+func sourceName(line string) string {
+	parts := strings.Split(line, " ")
+	for i, p := range parts {
+		open := strings.HasPrefix(p, "(")
+		p = path.Base(filepath.ToSlash(strings.TrimPrefix(p, "(")))
+		if open {
+			p = "(" + p
+		}
+		parts[i] = p
+	}
+	return strings.Join(parts, " ")
 }
 
 func (t *textWriter) outputs(r *Run) {

@@ -69,12 +69,12 @@ func (c *Case) Check(bufs []*isa.Buffer, ran []int, complete bool) Verdict {
 		parts = append(parts, "the whole output")
 	}
 	if blocks > 0 {
-		parts = append(parts, fmt.Sprintf("%d of %s that ran", blocks, count(len(ran), "block")))
+		parts = append(parts, fmt.Sprintf("the output of %d of %s simulated", blocks, count(len(ran), "block")))
 	}
 	if parts == nil {
 		return Verdict{NoCheck, "the expected values need blocks that did not run"}
 	}
-	return Verdict{Passed, strings.Join(parts, " and ") + " equal what is expected, bit for bit"}
+	return Verdict{Passed, strings.Join(parts, " and ") + " as expected, bit for bit"}
 }
 
 func (c *Case) buffer(bufs []*isa.Buffer, name string) []byte {
