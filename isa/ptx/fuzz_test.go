@@ -58,7 +58,7 @@ func checkErrors(t *testing.T, text []byte, err error) {
 		if e.Pos.Line < 1 || e.Pos.Line > lines || e.Pos.Col < 1 || e.Msg == "" {
 			t.Fatalf("bad place or message in %+v", e)
 		}
-		if s := e.Error(); strings.Contains(s, "\x00") || strings.Contains(s, "%!") {
+		if s := e.Error(); strings.ContainsAny(s, "\x00\r\x1b\x7f") {
 			t.Fatalf("unprintable message %q", s)
 		}
 	}

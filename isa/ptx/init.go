@@ -120,25 +120,9 @@ func (in *initParser) element() bool {
 			in.v.Init = append(in.v.Init, InitValue{Pos: at.pos, Int: uint64(c)})
 		}
 	case at.kind == tokIdent && p.text(at) != "WARP_SZ":
-		p.advance()
-		x.Symbol = p.text(at)
-		if p.is('(') {
-			if x.Symbol != "generic" {
-				p.errorAt(at.pos, "an address can be written sym, generic(sym) or 0xFF(sym)", "unknown operator %s in an initialiser", x.Symbol)
-				return false
-			}
-			x.Generic = true
-			p.advance()
-			var ok bool
-			if x.Symbol, ok = p.ident("a variable after generic("); !ok || !p.want(')', "after generic("+x.Symbol) {
-				return false
-			}
-		}
-		off, ok := p.offset()
-		if !ok {
+		if !p.addressValue(&x) {
 			return false
 		}
-		x.Int = uint64(off)
 	default:
 		c, ok := p.expr(0, 0)
 		if !ok {
@@ -155,26 +139,42 @@ func (in *initParser) element() bool {
 	return true
 }
 
+// addressValue parses sym, sym+n, generic(sym), generic(sym)+n or generic(sym+n) into x.
+func (p *parser) addressValue(x *InitValue) bool {
+	at := p.tok
+	var ok bool
+	if x.Symbol, ok = p.ident("a variable"); !ok {
+		return false
+	}
+	if p.is('(') {
+		if x.Symbol != "generic" {
+			p.errorAt(at.pos, "an address can be written sym, generic(sym) or 0xFF(sym)", "unknown operator %s in an initialiser", x.Symbol)
+			return false
+		}
+		x.Generic = true
+		p.advance()
+		if x.Symbol, ok = p.ident("a variable after generic("); !ok {
+			return false
+		}
+		inner, ok := p.offset()
+		if !ok || !p.want(')', "after generic("+x.Symbol) {
+			return false
+		}
+		x.Int += uint64(inner)
+	}
+	off, ok := p.offset()
+	x.Int += uint64(off)
+	return ok
+}
+
 // masked parses the (sym) or (generic(sym)) of a byte selector 0xFF00(sym).
 func (in *initParser) masked(x InitValue) bool {
 	p := in.p
 	p.advance()
 	x.Mask, x.Int = x.Int, 0
-	var ok bool
-	if x.Symbol, ok = p.ident("a variable after a byte mask"); !ok {
+	if !p.addressValue(&x) {
 		return false
 	}
-	if x.Symbol == "generic" && p.accept('(') {
-		x.Generic = true
-		if x.Symbol, ok = p.ident("a variable after generic("); !ok || !p.want(')', "after generic("+x.Symbol) {
-			return false
-		}
-	}
-	off, ok := p.offset()
-	if !ok {
-		return false
-	}
-	x.Int = uint64(off)
 	if x.Mask == 0 || x.IsFloat {
 		p.errorAt(x.Pos, "a mask is 0xFF, 0xFF00, 0xFF0000, ...", "bad byte mask before (%s)", x.Symbol)
 		return false
