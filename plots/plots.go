@@ -1,0 +1,119 @@
+// Package plots draws pictures of simulation results: throughput bars, warp-state stacks, pipe utilisation, curves and
+// an integer roofline. Every figure is a plain struct of numbers; most can be filled from []sim.Result. The bytes of a
+// picture depend on nothing but its figure and size.
+package plots
+
+import (
+	"bytes"
+	"fmt"
+	"html"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+	"gonum.org/v1/plot/vg/vgimg"
+	"gonum.org/v1/plot/vg/vgpdf"
+	"gonum.org/v1/plot/vg/vgsvg"
+)
+
+// DefaultWidth and DefaultHeight give a picture of 900 x 500 px (at 96 dots per inch).
+const (
+	DefaultWidth  = 675 * vg.Length(1)
+	DefaultHeight = 375 * vg.Length(1)
+)
+
+// Figure is a picture that can be saved. Draw fails if the figure's numbers make no picture (no data, NaN, a
+// non-positive value on a logarithmic axis) or the canvas is too small for it.
+type Figure interface {
+	Draw(c draw.Canvas) error
+	Heading() string // title, for the metadata of the file
+}
+
+// Formats are the file name extensions that Save knows.
+var formats = []string{"svg", "png", "pdf"}
+
+// Save draws the figure in the format of the path's extension (svg, png or pdf) and writes the file in one step: a
+// reader never sees half a picture, and an error leaves an older one alone. Width and height are in points (1/72
+// inch); zero means the default.
+func Save(f Figure, path string, w, h vg.Length) error {
+	format := strings.TrimPrefix(strings.ToLower(filepath.Ext(path)), ".")
+	data, err := Encode(f, format, w, h)
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	tmp, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(tmp.Name()) // fails once renamed, as it should
+	if _, err := tmp.Write(data); err != nil {
+		tmp.Close()
+		return err
+	}
+	if err := tmp.Chmod(0o644); err != nil {
+		tmp.Close()
+		return err
+	}
+	if err := tmp.Close(); err != nil {
+		return err
+	}
+	return os.Rename(tmp.Name(), path)
+}
+
+// Encode draws the figure into memory. Formats: "svg", "png", "pdf".
+func Encode(f Figure, format string, w, h vg.Length) ([]byte, error) {
+	if w == 0 {
+		w = DefaultWidth
+	}
+	if h == 0 {
+		h = DefaultHeight
+	}
+	if w < minWidth || h < minHeight {
+		return nil, fmt.Errorf("a picture of %.0f x %.0f points is too small; the least is %.0f x %.0f", w.Points(), h.Points(), minWidth.Points(), minHeight.Points())
+	}
+	var canvas vg.CanvasWriterTo
+	switch format {
+	case "svg":
+		canvas = vgsvg.New(w, h)
+	case "png":
+		canvas = vgimg.PngCanvas{Canvas: vgimg.New(w, h)}
+	case "pdf":
+		canvas = pdfCanvas{vgpdf.New(w, h)}
+	default:
+		return nil, fmt.Errorf("picture format %q: use one of %s", format, strings.Join(formats, ", "))
+	}
+	c := draw.New(canvas)
+	c.SetColor(white)
+	c.Fill(c.Rectangle.Path())
+	if err := f.Draw(c); err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	if _, err := canvas.WriteTo(&b); err != nil {
+		return nil, err
+	}
+	switch format {
+	case "svg":
+		return finishSVG(b.Bytes(), f.Heading()), nil
+	case "pdf":
+		return pdfDate.ReplaceAll(b.Bytes(), []byte("Date (D:20000101000000)")), nil
+	}
+	return b.Bytes(), nil
+}
+
+// pdfDate matches the two dates of a PDF. Their replacement has the same length: a PDF's tables count bytes.
+var pdfDate = regexp.MustCompile(`Date \(D:\d{14}\)`)
+
+// finishSVG adds what gonum's SVG lacks: fonts to fall back on where Liberation Sans is missing (Arial and Helvetica
+// have the same widths), and a title for screen readers.
+func finishSVG(svg []byte, title string) []byte {
+	svg = bytes.ReplaceAll(svg, []byte("font-family:Liberation Sans;"), []byte("font-family:'Liberation Sans',Arial,Helvetica,sans-serif;"))
+	at := bytes.Index(svg, []byte("<svg"))
+	at += bytes.IndexByte(svg[at:], '>') + 1
+	out := append([]byte{}, svg[:at]...)
+	out = append(out, "\n<title>"+html.EscapeString(title)+"</title>"...)
+	return append(out, svg[at:]...)
+}

@@ -1,0 +1,304 @@
+package plots
+
+import (
+	"bytes"
+	"compress/gzip"
+	"flag"
+	"image/png"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/sarchlab/smsim/sim"
+)
+
+var (
+	update   = flag.Bool("update", false, "rewrite the golden files")
+	pictures = flag.String("pictures", "", "write every example picture in every format to this folder, to be looked at")
+)
+
+// TestGolden compares the SVG of every example figure with testdata, and a second drawing with the first.
+func TestGolden(t *testing.T) {
+	for name, f := range exampleFigures() {
+		t.Run(name, func(t *testing.T) {
+			got, err := Encode(f, "svg", 0, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			again, err := Encode(exampleFigures()[name], "svg", 0, 0)
+			if err != nil || !bytes.Equal(got, again) {
+				t.Fatalf("two drawings differ (%v)", err)
+			}
+			file := filepath.Join("testdata", name+".svg.gz")
+			if *update {
+				if err := os.WriteFile(file, pack(t, got), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want := unpack(t, file)
+			if !bytes.Equal(got, want) {
+				t.Errorf("%s differs; look at it, then run with -update", file)
+			}
+			if *pictures != "" {
+				for _, format := range formats {
+					if err := Save(f, filepath.Join(*pictures, name+"."+format), 0, 0); err != nil {
+						t.Error(err)
+					}
+				}
+			}
+		})
+	}
+}
+
+func pack(t *testing.T, data []byte) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	z, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := z.Write(data); err != nil {
+		t.Fatal(err)
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+func unpack(t *testing.T, file string) []byte {
+	t.Helper()
+	r, err := os.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	z, err := gzip.NewReader(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := io.ReadAll(z)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+// TestDeterministicFormats: PNG and PDF of two drawings are equal too; a PDF holds no date of today.
+func TestDeterministicFormats(t *testing.T) {
+	for _, format := range []string{"png", "pdf"} {
+		a, err := Encode(exampleFigures()["throughput"], format, 0, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := Encode(exampleFigures()["throughput"], format, 0, 0)
+		if err != nil || !bytes.Equal(a, b) {
+			t.Errorf("%s differs (%v)", format, err)
+		}
+		if d := regexp.MustCompile(`Date \(D:(\d{4})`).FindSubmatch(a); format == "pdf" && (d == nil || string(d[1]) != "2000") {
+			t.Errorf("date in PDF: %s", d)
+		}
+	}
+}
+
+// TestText: every name and number that a reader needs is in the picture as text.
+func TestText(t *testing.T) {
+	for name, want := range map[string][]string{
+		"throughput":    {"NCC 16×16: what DP4A gives", "sm_61", "sm_120", "dp4a 4 columns", "throughput (million columns/s)", "speed-up over imad 1 column", "2.36×"},
+		"warp_states":   {"math_pipe_throttle 22 %", "dispatch_stall", "other", "share of resident warp-cycles (%)", "cycles/issue"},
+		"pipes":         {"utilisation (% of peak)", "100 %: full", "issue", "uniform", "84.6"},
+		"curves_warps":  {"resident warps per SM", "64", "throughput (thread operations per µs)"},
+		"roofline":      {"alu, fma (IMAD, IDP): 64", "DRAM: 9.2 B/cycle", "dp4a 2 columns", "integer operations per byte of DRAM traffic"},
+		"roofline_many": {"registers only", "all but issue: 120"},
+	} {
+		svg, err := Encode(exampleFigures()[name], "svg", 0, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, w := range want {
+			if !strings.Contains(string(svg), ">"+w+"<") {
+				t.Errorf("%s lacks %q", name, w)
+			}
+		}
+	}
+	svg, _ := Encode(exampleFigures()["warp_states"], "svg", 0, 0)
+	if strings.Contains(string(svg), ">no_instruction") || strings.Contains(string(svg), "fp64") {
+		t.Error("a state below one percent is named")
+	}
+}
+
+// TestSmall: every figure draws at half the size too, still with title and axis labels.
+func TestSmall(t *testing.T) {
+	for name, f := range exampleFigures() {
+		svg, err := Encode(f, "svg", 450, 300)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if n := bytes.Count(svg, []byte("<text ")); n < 8 {
+			t.Errorf("%s has %d texts", name, n)
+		}
+	}
+	if _, err := Encode(exampleFigures()["roofline_many"], "svg", 260, 165); err == nil || !strings.Contains(err.Error(), "make the picture larger") {
+		t.Error(err)
+	}
+}
+
+func TestSave(t *testing.T) {
+	dir := t.TempDir()
+	f := exampleFigures()["throughput_few"]
+	for _, file := range []string{"a.svg", "b.PNG", "c.pdf"} {
+		if err := Save(f, filepath.Join(dir, file), 0, 0); err != nil {
+			t.Fatal(err)
+		}
+	}
+	data, err := os.ReadFile(filepath.Join(dir, "b.PNG"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	img, err := png.DecodeConfig(bytes.NewReader(data))
+	if err != nil || img.Width != 900 || img.Height != 500 {
+		t.Errorf("PNG of %d x %d (%v)", img.Width, img.Height, err)
+	}
+	// A failure leaves the old file and no temporary one.
+	old, _ := os.ReadFile(filepath.Join(dir, "a.svg"))
+	if err := Save(&Bars{}, filepath.Join(dir, "a.svg"), 0, 0); err == nil || !strings.HasSuffix(err.Error(), "a.svg: bars: no data") {
+		t.Error(err)
+	}
+	if now, _ := os.ReadFile(filepath.Join(dir, "a.svg")); !bytes.Equal(old, now) {
+		t.Error("the old picture is gone")
+	}
+	if err := Save(f, filepath.Join(dir, "a.bmp"), 0, 0); err == nil || !strings.HasSuffix(err.Error(), `picture format "bmp": use one of svg, png, pdf`) {
+		t.Error(err)
+	}
+	if err := Save(f, filepath.Join(dir, "none", "a.svg"), 0, 0); err == nil {
+		t.Error("no error for a folder that does not exist")
+	}
+	if err := Save(f, filepath.Join(dir, "a.svg"), 20, 20); err == nil || !strings.Contains(err.Error(), "20 x 20 points is too small") {
+		t.Error(err)
+	}
+	left, _ := os.ReadDir(dir)
+	if len(left) != 3 {
+		t.Errorf("%d files left", len(left))
+	}
+}
+
+// TestBadFigures: numbers that make no picture are errors, never panics.
+func TestBadFigures(t *testing.T) {
+	nan, inf := math.NaN(), math.Inf(1)
+	many := make([]string, 30)
+	rows := make([][]float64, 30)
+	for i := range rows {
+		rows[i] = []float64{1}
+	}
+	for _, c := range []struct {
+		f    Figure
+		want string
+	}{
+		{&Bars{Groups: []string{"a"}, Series: []string{"s"}, Values: [][]float64{{1, 2}}}, "bars: 2 values of s for 1 groups"},
+		{&Bars{Groups: []string{"a"}, Series: []string{"s"}, Values: nil}, "bars: 0 rows of values for 1 series"},
+		{&Bars{Groups: []string{"a"}, Series: []string{"s"}, Values: [][]float64{{-1}}}, "bars: value -1 of s, a"},
+		{&Bars{Groups: []string{"a"}, Series: []string{"s"}, Values: [][]float64{{inf}}}, "bars: value +Inf of s, a"},
+		{&Bars{Groups: []string{"a"}, Series: []string{"s"}, Values: [][]float64{{1}}, Baseline: "t"}, `bars: the baseline "t" is no series`},
+		{&Bars{Groups: []string{"a"}, Series: many, Values: rows}, "bars: 30 series cannot be told apart; at most 24"},
+		{&Stacks{}, "warp-state stacks: no runs, or not one row for each"},
+		{&Stacks{Runs: []string{"r"}, States: []string{"wait"}, Share: [][]float64{{0.5}}}, "warp-state stacks: the shares of r sum to 0.5, not 1"},
+		{&Stacks{Runs: []string{"r"}, States: []string{"wait"}, Share: [][]float64{{nan}}}, "warp-state stacks: share NaN of wait in r"},
+		{&Stacks{Runs: []string{"r"}, States: []string{"wait"}, Share: [][]float64{{}}}, "warp-state stacks: 0 shares of r for 1 states"},
+		{&Curves{}, "curves: no points"},
+		{&Curves{Lines: []Curve{{"l", []float64{1}, nil}}}, "curves: 1 x and 0 y values of l"},
+		{&Curves{Lines: []Curve{{"l", []float64{1}, []float64{nan}}}}, "curves: a point of l is not finite"},
+		{&Curves{LogX: true, Lines: []Curve{{"l", []float64{0}, []float64{1}}}}, "curves, x: 0 cannot stand on a logarithmic axis"},
+		{&Curves{LogY: true, Lines: []Curve{{"l", []float64{0}, []float64{-1}}}}, "curves, y: -1 cannot stand on a logarithmic axis"},
+		{&Roofline{}, "roofline: it needs a point, a ceiling and a bandwidth at least"},
+		{&Roofline{Points: []RoofPoint{{"p", 1, 0}}, Ceilings: []Ceiling{{"c", 1}}, Slopes: []Slope{{"s", 1}}}, "roofline, rate of p: 0 cannot stand on a logarithmic axis"},
+		{&Roofline{Points: []RoofPoint{{"p", nan, 1}}, Ceilings: []Ceiling{{"c", 1}}, Slopes: []Slope{{"s", 1}}}, "roofline, operations per byte of p: NaN"},
+	} {
+		if _, err := Encode(c.f, "svg", 0, 0); err == nil || err.Error() != c.want {
+			t.Errorf("%#v: %v, want %s", c.f, err, c.want)
+		}
+	}
+}
+
+// TestOddFigures: unusual but sound numbers draw.
+func TestOddFigures(t *testing.T) {
+	for _, f := range []Figure{
+		&Bars{Groups: []string{"a"}, Series: []string{"s"}, Values: [][]float64{{0}}},
+		&Bars{Groups: []string{"a"}, Series: []string{"s"}, Values: [][]float64{{math.NaN()}}, Baseline: "s"},
+		&Curves{Lines: []Curve{{"l", []float64{0}, []float64{0}}}},
+		&Curves{Lines: []Curve{{"l", []float64{-3, 5, -3}, []float64{-1, -2, 4}}}},
+		&Curves{LogX: true, LogY: true, Lines: []Curve{{"l", []float64{7}, []float64{1e-9}}}},
+		&Curves{LogY: true, Lines: []Curve{{"l", []float64{1, 2}, []float64{1e-300, 1e300}}}},
+		&Roofline{Points: []RoofPoint{{"p", math.Inf(1), 1}}, Ceilings: []Ceiling{{"c", 1}}, Slopes: []Slope{{"s", 1}}},
+	} {
+		if _, err := Encode(f, "svg", 0, 0); err != nil {
+			t.Errorf("%#v: %v", f, err)
+		}
+	}
+}
+
+func TestResults(t *testing.T) {
+	results := exampleResults("sm_75", "sm_80")
+	b, err := ThroughputBars("t", results, IPC, "")
+	if err != nil || len(b.Series) != 6 || len(b.Groups) != 2 || b.Values[2][1] != results[8].IPC {
+		t.Errorf("%+v, %v", b, err)
+	}
+	if _, err := ThroughputBars("t", append(results, results[3]), IPC, ""); err == nil || err.Error() != "two results of dp4a 1 column on sm_75 in one picture" {
+		t.Error(err)
+	}
+	if _, err := WarpStateStacks("t", []sim.Result{{Kernel: "k"}}); err == nil || err.Error() != "k has no warp-cycles" {
+		t.Error(err)
+	}
+	p, err := PipeBars("t", results)
+	if err != nil || strings.Join(p.Groups, " ") != "issue alu fma xu lsu adu uniform" || math.Abs(p.Values[0][1]-93) > 1e-9 {
+		t.Errorf("%+v, %v", p, err)
+	}
+	r := sim.Result{Cycles: 100, WarpInstructions: 50, ThreadInstructions: 1200,
+		Classes: []sim.ClassCount{{Pipe: "alu", Insts: 20}, {Pipe: "lsu", Insts: 30}}}
+	r.Memory.DRAMBytes, r.Memory.L2Sectors = 240, 30
+	if pt := PointOf(&r, DRAM, mathClass); pt.Ops != 4.8 || pt.Intensity != 2 {
+		t.Errorf("%+v", pt)
+	}
+	if pt := PointOf(&r, L2, mathClass); pt.Intensity != 0.5 {
+		t.Errorf("%+v", pt)
+	}
+	q := CurvesOf("t", results, ResidentWarps, IPC, func(r *sim.Result) string { return r.Arch })
+	if len(q.Lines) != 2 || len(q.Lines[1].X) != 6 || q.Lines[1].X[1] != 16 {
+		t.Errorf("%+v", q)
+	}
+}
+
+func TestCompact(t *testing.T) {
+	for _, c := range []struct {
+		v    float64
+		want string
+	}{{0, "0"}, {1, "1"}, {0.5, "0.5"}, {0.125, "0.125"}, {0.01234, "0.0123"}, {1234, "1234"}, {9990, "9990"}, {12345, "12.3k"},
+		{99999, "100k"}, {1e6, "1M"}, {2.5e9, "2.5G"}, {-15000, "-15k"}, {99.96, "100"}, {9.996, "10"}, {1e-5, "1e-05"}, {64, "64"}} {
+		if got := compact(c.v); got != c.want {
+			t.Errorf("compact(%g) = %s, want %s", c.v, got, c.want)
+		}
+	}
+}
+
+// TestLooks: no two series and no two warp states look the same.
+func TestLooks(t *testing.T) {
+	seen := map[area]string{}
+	for i := range maxSeries {
+		if old, ok := seen[areaOf(i)]; ok {
+			t.Errorf("series %d looks like %s", i, old)
+		}
+		seen[areaOf(i)] = string(rune('a' + i))
+	}
+	states := map[area]string{}
+	for s := range sim.NumWarpStates {
+		a, ok := stateAreas[s.String()]
+		if old, twice := states[a]; !ok || twice {
+			t.Errorf("%s has no look of its own (%s)", s, old)
+		}
+		states[a] = s.String()
+	}
+}
