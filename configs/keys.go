@@ -21,7 +21,7 @@ type Key struct {
 }
 
 // Keys lists every key that an override can set, in file order, rows of a table by name. A key that
-// was overridden has source "override" and confidence assumed.
+// was overridden has source "override" and confidence assumed, and so has the whole row of a table.
 func (a *Arch) Keys() []Key {
 	var keys []Key
 	collect(reflect.ValueOf(a).Elem(), "", a.SM.Origin, &keys)
@@ -29,7 +29,7 @@ func (a *Arch) Keys() []Key {
 	for i := range keys {
 		for _, o := range a.Overrides {
 			if o.Key == keys[i].Path {
-				keys[i].Origin = Origin{Source: "override", Confidence: Assumed, Note: "set by the user"}
+				keys[i].Origin = Origin{Source: overrideSource, Confidence: Assumed, Note: "set by the user"}
 			}
 		}
 	}

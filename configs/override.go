@@ -83,9 +83,30 @@ func (a *Arch) apply(o Override) error {
 	}
 	if before != after {
 		a.Overrides = append(a.Overrides, o)
+		a.markRow(o)
 	}
 	return nil
 }
+
+// markRow gives the row of a table that was changed the provenance of a guess, so that a result that rests on it says so.
+func (a *Arch) markRow(o Override) {
+	origin := Origin{Source: overrideSource, Confidence: Assumed, Note: "set by the user: " + o.String()}
+	table, rest, _ := strings.Cut(o.Key, ".")
+	name, _, _ := strings.Cut(rest, ".")
+	switch table {
+	case "classes":
+		row := a.Classes[name]
+		row.Origin = origin
+		a.Classes[name] = row
+	case "pipes":
+		row := a.Pipes[name]
+		row.Origin = origin
+		a.Pipes[name] = row
+	}
+}
+
+// overrideSource is the source of a value that the user set.
+const overrideSource = "override"
 
 // resolveAlias finds the row that pipes.idp.issue_interval, classes.dp4a.latency or classes.IADD3.latency
 // means: intervals belong to classes, but people think of "the DP4A unit" and of opcodes.

@@ -56,6 +56,17 @@ func TestOverride(t *testing.T) {
 	}
 }
 
+// TestOverrideMarksTheRow: what a result rests on is the row's confidence.
+func TestOverrideMarksTheRow(t *testing.T) {
+	a, err := Load("sm_90", []Override{override(t, "classes.idp.issue_interval=1"), override(t, "classes.imad.latency=4")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if idp, imad := a.Classes["idp"], a.Classes["imad"]; idp.Confidence != Assumed || imad.Confidence != Measured {
+		t.Errorf("idp %v, imad %v (set to its own value)", idp.Origin, imad.Origin)
+	}
+}
+
 func TestOverrideDoesNotLeak(t *testing.T) {
 	if _, err := Load("sm_86", []Override{override(t, "classes.idp.latency=99")}); err != nil {
 		t.Fatal(err)
