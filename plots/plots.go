@@ -9,13 +9,11 @@ import (
 	"html"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgimg"
-	"gonum.org/v1/plot/vg/vgpdf"
 	"gonum.org/v1/plot/vg/vgsvg"
 )
 
@@ -32,7 +30,7 @@ type Figure interface {
 	Heading() string // title, for the metadata of the file
 }
 
-// Formats are the file name extensions that Save knows.
+// formats are the file name extensions that Save knows.
 var formats = []string{"svg", "png", "pdf"}
 
 // Save draws the figure in the format of the path's extension (svg, png or pdf) and writes the file in one step: a
@@ -81,7 +79,7 @@ func Encode(f Figure, format string, w, h vg.Length) ([]byte, error) {
 	case "png":
 		canvas = vgimg.PngCanvas{Canvas: vgimg.New(w, h)}
 	case "pdf":
-		canvas = pdfCanvas{vgpdf.New(w, h)}
+		canvas = newPDF(w, h)
 	default:
 		return nil, fmt.Errorf("picture format %q: use one of %s", format, strings.Join(formats, ", "))
 	}
@@ -95,17 +93,11 @@ func Encode(f Figure, format string, w, h vg.Length) ([]byte, error) {
 	if _, err := canvas.WriteTo(&b); err != nil {
 		return nil, err
 	}
-	switch format {
-	case "svg":
+	if format == "svg" {
 		return finishSVG(b.Bytes(), f.Heading()), nil
-	case "pdf":
-		return pdfDate.ReplaceAll(b.Bytes(), []byte("Date (D:20000101000000)")), nil
 	}
 	return b.Bytes(), nil
 }
-
-// pdfDate matches the two dates of a PDF. Their replacement has the same length: a PDF's tables count bytes.
-var pdfDate = regexp.MustCompile(`Date \(D:\d{14}\)`)
 
 // finishSVG adds what gonum's SVG lacks: fonts to fall back on where Liberation Sans is missing (Arial and Helvetica
 // have the same widths), and a title for screen readers.
