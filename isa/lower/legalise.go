@@ -23,7 +23,7 @@ var operandPlaces = map[isa.Op]string{
 // placesOf gives the source places of an instruction on the target.
 func (f *fn) placesOf(in *isa.Inst) string {
 	p := operandPlaces[in.Op]
-	if in.Op == isa.OpLEA && in.Mod.Has(isa.ModHI) {
+	if in.Op == isa.OpLEA && in.Mod.Has(isa.ModHI) && !in.Mod.Has(isa.ModSX32) {
 		return "rfr--"
 	}
 	return p

@@ -151,7 +151,7 @@ func ruleBfe(x *expander) {
 		x.bfeConst(d, a, int(p), int(n), t.signed())
 	case x.sm() >= 70:
 		// ptxas packs position and length as Maxwell's BFE takes them, and unpacks them again.
-		ctl := x.prmt(auto, x.toReg(pos), imm(0x7604), length)
+		ctl := x.prmt(auto, length, imm(0x7604), pos)
 		pb := x.prmt(auto, rz, imm(0x4), ctl)
 		nb := x.prmt(auto, rz, imm(0x5), ctl)
 		x.emit(isa.OpSGXT, isa.Mod{Type: m}, []word{d}, []word{x.shiftRight(auto, a, pb, m), nb})
@@ -265,7 +265,7 @@ func ruleBfi(x *expander) {
 		}
 		x.lop3(d, a, imm(mask), b, 0xe2)
 	case x.sm() >= 70:
-		ctl := x.prmt(auto, x.toReg(pos), imm(0x7604), x.toReg(length))
+		ctl := x.prmt(auto, x.toReg(length), imm(0x7604), x.toReg(pos))
 		pb := x.prmt(auto, rz, imm(0x4), ctl)
 		nb := x.prmt(auto, rz, imm(0x5), ctl)
 		v := x.shl(auto, a, pb)

@@ -1,0 +1,121 @@
+package conform
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"github.com/sarchlab/smsim/isa"
+	"github.com/sarchlab/smsim/isa/lower"
+	"github.com/sarchlab/smsim/isa/ptx"
+)
+
+// Outcome says how a form did on a target.
+type Outcome uint8
+
+// Outcomes. Listed: equal to the documented deviation in docs/deviations.md.
+const (
+	Equal Outcome = iota
+	Listed
+	Failed
+)
+
+func (o Outcome) String() string { return [...]string{"equal", "listed", "failed"}[o] }
+
+// Diff is the first vector on which a form differs.
+type Diff struct {
+	Vector      int
+	A, B, C     uint64
+	Got, Want   uint64
+	GotE, WantE uint64
+}
+
+// Report is the result of one form on one target.
+type Report struct {
+	Form    *Form
+	SM      int
+	Outcome Outcome
+	Insts   int    // machine instructions of the kernel
+	Diff    *Diff  // the first difference
+	Err     string // why it could not be lowered or run; for a form that must be rejected: that it was not
+}
+
+// blockSize is the number of threads a block of the replay kernels.
+const blockSize = 128
+
+// RunForm lowers the form for the target, executes it on all vectors and compares the results.
+func (s *Set) RunForm(f *Form, t *isa.Target) Report {
+	r := Report{Form: f, SM: t.SM, Outcome: Failed}
+	m, err := ptx.Parse(fmt.Sprintf("form%d.ptx", f.ID), []byte(f.Kernel()))
+	if err != nil {
+		if !f.Accepted {
+			r.Outcome = Equal
+			return r
+		}
+		r.Err = err.Error()
+		return r
+	}
+	p, err := lower.Compile(m, "", t, lower.Options{})
+	switch {
+	case err != nil && !f.Accepted:
+		r.Outcome = Equal
+		return r
+	case err != nil:
+		r.Err = err.Error()
+		return r
+	case !f.Accepted:
+		r.Err = "accepted, but ptxas says: " + f.Error
+		return r
+	}
+	r.Insts = len(p.Insts)
+	d, e, err := s.execute(p, t)
+	if err != nil {
+		r.Err = err.Error()
+		return r
+	}
+	r.Diff = s.compare(f, d, e)
+	if r.Diff == nil {
+		r.Outcome = Equal
+	}
+	return r
+}
+
+// compare finds the first difference.
+func (s *Set) compare(f *Form, d, e []uint64) *Diff {
+	wd, we := s.D[f.ID], s.E[f.ID]
+	for i := range wd {
+		if d[i] != wd[i] || f.Second != "" && e[i] != we[i] {
+			return &Diff{Vector: i, A: s.A[i], B: s.B[i], C: s.C[i], Got: d[i], Want: wd[i], GotE: e[i], WantE: we[i]}
+		}
+	}
+	return nil
+}
+
+// execute runs the replay kernel p(A, B, C, D, E) on all vectors.
+func (s *Set) execute(p *isa.Program, t *isa.Target) (d, e []uint64, err error) {
+	mem := isa.NewMemory()
+	var params []byte
+	var bufs []*isa.Buffer
+	blocks := (s.Vectors + blockSize - 1) / blockSize
+	for i, w := range [][]uint64{s.A, s.B, s.C, nil, nil} {
+		b := mem.Alloc(string("ABCDE"[i]), uint64(8*blocks*blockSize))
+		for k, v := range w {
+			binary.LittleEndian.PutUint64(b.Data[8*k:], v)
+		}
+		bufs = append(bufs, b)
+		params = binary.LittleEndian.AppendUint64(params, b.Addr)
+	}
+	l := &isa.Launch{Grid: isa.Dim3{X: uint32(blocks), Y: 1, Z: 1}, Block: isa.Dim3{X: blockSize, Y: 1, Z: 1}, Params: params, Mem: mem,
+		NumSMs: 1, MaxSteps: uint64(blocks) * 4 * 20000}
+	k, err := isa.Bind(p, t, l)
+	if err != nil {
+		return nil, nil, err
+	}
+	for b := range blocks {
+		if _, err := k.RunBlock(b); err != nil {
+			return nil, nil, err
+		}
+	}
+	d, _ = words(bufs[3].Data, s.Vectors)
+	e, _ = words(bufs[4].Data, s.Vectors)
+	return d, e, nil
+}
