@@ -62,7 +62,7 @@ func TestLocal(t *testing.T) {
 				}
 			}
 			if out != nil {
-				fmt.Fprintf(out, "%d %d %d %d\n", n, f.ID, r.Insts, r.Outcome)
+				fmt.Fprintf(out, "%d %d %d %d\n", n, f.ID, r.Core, r.Outcome)
 			}
 		}
 		fmt.Printf("sm_%d: equal %d failed %d\n", n, eq, bad)

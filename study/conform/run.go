@@ -3,6 +3,7 @@ package conform
 import (
 	"encoding/binary"
 	"fmt"
+	"strings"
 
 	"github.com/sarchlab/smsim/isa"
 	"github.com/sarchlab/smsim/isa/lower"
@@ -35,6 +36,7 @@ type Report struct {
 	SM      int
 	Outcome Outcome
 	Insts   int    // machine instructions of the kernel
+	Core    int    // those of the form itself and of the widening of its result
 	Diff    *Diff  // the first difference
 	Err     string // why it could not be lowered or run; for a form that must be rejected: that it was not
 }
@@ -66,7 +68,7 @@ func (s *Set) RunForm(f *Form, t *isa.Target) Report {
 		r.Err = "accepted, but ptxas says: " + f.Error
 		return r
 	}
-	r.Insts = len(p.Insts)
+	r.Insts, r.Core = len(p.Insts), f.core(p)
 	d, e, err := s.execute(p, t)
 	if err != nil {
 		r.Err = err.Error()
@@ -77,6 +79,25 @@ func (s *Set) RunForm(f *Form, t *isa.Target) Report {
 		r.Outcome = Equal
 	}
 	return r
+}
+
+// core counts the machine instructions that the form and the widening of its results became, without moves of zero.
+func (f *Form) core(p *isa.Program) int {
+	lines := map[int32]bool{}
+	for i, l := range strings.Split(f.Kernel(), "\n") {
+		if l = strings.TrimSpace(l); l == f.PTX || strings.HasPrefix(l, "cvt.u64") {
+			lines[int32(i+1)] = true
+		}
+	}
+	n := 0
+	for i := range p.Insts {
+		in := &p.Insts[i]
+		zero := in.NSrc == 1 && in.Op == isa.OpMOV && in.Src[0].Kind == isa.KindReg && in.Src[0].Reg == isa.RZ
+		if lines[in.Pos.Line] && !zero {
+			n++
+		}
+	}
+	return n
 }
 
 // compare finds the first difference.
