@@ -14,6 +14,7 @@ func (f *fn) finish(p *isa.Program, regs int) {
 	for _, b := range f.blocks {
 		for i := range b.insts {
 			in := b.insts[i]
+			in.Mod.Flags &^= modKeep
 			to := b.to
 			if in.Op == isa.OpBSSY || in.Op == isa.OpSSY {
 				to = f.syncs[in.Src[0].Imm]

@@ -80,6 +80,10 @@ const (
 	flagQuad isa.OperandFlags = 1 << 31
 )
 
+// modKeep marks an instruction that changes nothing (a PRMT that keeps the word) but that the real compiler leaves
+// in its expansions; simplify passes it by. It exists only inside the package.
+const modKeep isa.ModFlags = 1 << 63
+
 // selector lowers one PTX instruction. It reports an instruction or modifier it does not know, or that the
 // target cannot execute, as an error with the instruction's position (see errorf).
 type selector func(b *builder) error

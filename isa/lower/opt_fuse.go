@@ -344,7 +344,7 @@ func (u *fuser) fuseLogic(in *isa.Inst) bool {
 
 // fuseTest turns "x = a op b; p = x != 0" into the predicate result of the logic operation.
 func (u *fuser) fuseTest(in *isa.Inst) bool {
-	if u.f.t.SM < 70 || in.Mod.Has(isa.ModEX) || in.Guard.Kind != isa.KindNone || in.Dst[1] != pt || in.Src[2] != pt || in.Mod.Bool != isa.BoolAnd ||
+	if u.f.t.SM < 70 || in.Mod.Flags&(isa.ModEX|modKeep) != 0 || in.Guard.Kind != isa.KindNone || in.Dst[1] != pt || in.Src[2] != pt || in.Mod.Bool != isa.BoolAnd ||
 		in.Mod.Cmp != isa.CmpNE && in.Mod.Cmp != isa.CmpEQ || in.Dst[0].Reg < isa.VirtualBase || in.Mod.Type == isa.U64 || in.Mod.Type == isa.S64 {
 		return false
 	}

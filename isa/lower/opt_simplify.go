@@ -76,7 +76,7 @@ func (f *fn) simplify(in *isa.Inst) {
 		}
 	case isa.OpPRMT:
 		s, ok := constant(in.Src[1])
-		if ok && in.Mod.Sub == isa.SubNone {
+		if ok && in.Mod.Sub == isa.SubNone && !in.Mod.Has(modKeep) {
 			a, okA := constant(in.Src[0])
 			c, okC := constant(in.Src[2])
 			switch {

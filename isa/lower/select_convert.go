@@ -236,7 +236,7 @@ func (x *expander) clampToS32(a pair) word {
 	p := x.test(isa.CmpGE, isa.S32, a.hi, rz)
 	s = x.xor(auto, s, a.hi)
 	edge := x.sel(auto, top, imm(0x80000000), p)
-	fits := x.test(isa.CmpEQ, isa.S32, s, rz)
+	fits := x.isZeroKeep(s)
 	return x.sel(auto, a.lo, edge, fits)
 }
 

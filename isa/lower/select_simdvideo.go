@@ -223,47 +223,90 @@ func (x *expander) simdLanes(s *simd, d, a, b, c word) {
 	x.simdMerge(s, d, lanes, c)
 }
 
+// simdLane is a lane of a source: its value, or, for the upper half of an unsigned source, the word whose upper
+// half it is, so that an addition can shift it in.
+type simdLane struct {
+	v     word
+	upper bool
+}
+
 // simdSource are the selected lanes of a source, extended.
-func (x *expander) simdSource(s *simd, a, b word, sel uint32, signed bool) []word {
-	out := make([]word, s.n)
-	w := x.prmt(auto, a, imm(sel), b)
+func (x *expander) simdSource(s *simd, a, b word, sel uint32, signed bool) []simdLane {
+	out := make([]simdLane, s.n)
+	w := x.prmtKeep(a, sel, b)
 	for i := range out {
+		v := &out[i].v
 		switch {
 		case x.sm() < 70:
-			out[i] = x.bfe(auto, w, i*s.bits, s.bits, signed)
+			*v = x.bfe(auto, w, i*s.bits, s.bits, signed)
 		case s.n == 4:
-			out[i] = x.prmt(auto, w, imm(0x7650+uint32(i)), rz)
+			*v = x.prmtKeep(w, 0x7650+uint32(i), rz)
 			if signed {
-				out[i] = x.prmt(auto, out[i], imm(0x8880), rz)
+				*v = x.prmtKeep(*v, 0x8880, rz)
 			}
 		case i == 0 && signed:
-			out[i] = x.prmt(auto, w, imm(0x9910), rz)
+			*v = x.prmtKeep(w, 0x9910, rz)
+		case i == 0 && sel&0x44 == 0: // composed with the selection
+			*v = x.prmtKeep(a, sel&0xff|0x7700, rz)
+		case i == 0 && sel&0x44 == 0x44:
+			*v = x.prmtKeep(rz, sel&0xff, b)
 		case i == 0:
-			out[i] = x.prmt(auto, w, imm(0x7710), rz)
+			*v = x.prmtKeep(w, 0x7710, rz)
 		case signed:
 			t := x.shr(auto, x.and(auto, w, imm(0xffff0000)), imm(16))
-			out[i] = x.prmt(auto, t, imm(0x9910), rz)
+			*v = x.prmtKeep(t, 0x9910, rz)
 		default:
-			out[i] = x.shr(auto, w, imm(16))
+			out[i] = simdLane{w, true}
 		}
 	}
 	return out
 }
 
+// value is the lane as a word.
+func (x *expander) laneValue(l simdLane) word {
+	if l.upper {
+		return x.shr(auto, l.v, imm(16))
+	}
+	return l.v
+}
+
+// laneSum is a + b or a - b; an upper half of the first term is shifted in by the addition.
+func (x *expander) laneSum(a, b simdLane, sub bool) word {
+	if !a.upper && b.upper && !sub {
+		a, b = b, a
+	}
+	bv := x.laneValue(b)
+	if !a.upper {
+		if sub {
+			return x.sub(auto, a.v, bv)
+		}
+		return x.add(auto, a.v, bv)
+	}
+	if sub {
+		bv = neg(bv)
+	}
+	d := x.reg()
+	x.emit(isa.OpLEA, isa.Mod{Flags: isa.ModHI}, []word{d, pt}, []word{a.v, bv, rz, imm(16)})
+	return d
+}
+
 // simdOp computes one lane.
-func (x *expander) simdOp(s *simd, a, b word) word {
+func (x *expander) simdOp(s *simd, la, lb simdLane) word {
 	switch s.op {
 	case "vadd":
-		return x.add(auto, a, b)
+		return x.laneSum(la, lb, false)
 	case "vsub":
-		return x.sub(auto, a, b)
+		return x.laneSum(la, lb, true)
 	case "vavrg":
-		v := x.add(auto, a, b)
+		v := x.laneSum(la, lb, false)
 		p := x.test(isa.CmpGE, isa.S32, v, rz)
 		x.under(p, func() { x.add(v, v, imm(1)) })
 		return x.sar(auto, v, imm(1))
 	case "vabsdiff":
-		return x.abs(auto, x.sub(auto, a, b))
+		return x.abs(auto, x.laneSum(la, lb, true))
+	}
+	a, b := x.laneValue(la), x.laneValue(lb)
+	switch s.op {
 	case "vmin", "vmax":
 		return x.minmax(auto, a, b, s.op == "vmax", isa.S32)
 	}
@@ -288,8 +331,8 @@ func (x *expander) simdMerge(s *simd, d word, lanes []word, c word) {
 	var v word
 	sel := uint32(0)
 	if s.n == 2 {
-		v = x.prmt(auto, lanes[0], imm(0x7610), rz)
-		v = x.prmt(auto, v, imm(0x5410), lanes[1])
+		v = x.prmtKeep(lanes[0], 0x7610, rz)
+		v = x.prmtKeep(v, 0x5410, lanes[1])
 		for i := 0; i < 2; i++ {
 			part := uint32([]uint32{0x10, 0x32}[i])
 			if s.mask&(1<<i) == 0 {
@@ -298,9 +341,9 @@ func (x *expander) simdMerge(s *simd, d word, lanes []word, c word) {
 			sel |= part << (8 * i)
 		}
 	} else {
-		v = x.prmt(auto, lanes[0], imm(0x7650), rz)
+		v = x.prmtKeep(lanes[0], 0x7650, rz)
 		for i, m := range []uint32{0x7604, 0x7054, 0x0654} {
-			v = x.prmt(auto, lanes[i+1], imm(m), v)
+			v = x.prmtKeep(lanes[i+1], m, v)
 		}
 		for i := uint32(0); i < 4; i++ {
 			part := i
@@ -310,5 +353,5 @@ func (x *expander) simdMerge(s *simd, d word, lanes []word, c word) {
 			sel |= part << (4 * i)
 		}
 	}
-	x.prmt(d, v, imm(sel), c)
+	x.mov(d, x.prmtKeep(v, sel, c))
 }

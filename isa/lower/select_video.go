@@ -87,7 +87,7 @@ func (x *expander) videoOperand(i int, t vtype) wide64 {
 	k := uint32(p.index)
 	switch {
 	case p.bits == 32:
-		v.lo = x.prmt(auto, a, imm(0x3210), rz)
+		v.lo = x.prmtKeep(a, 0x3210, rz)
 	case p.bits == 8 && t.signed():
 		v.lo = x.prmt(auto, x.prmt(auto, a, imm(0x7650+k), rz), imm(0x8880), rz)
 	case p.bits == 8:
@@ -98,6 +98,27 @@ func (x *expander) videoOperand(i int, t vtype) wide64 {
 		v.lo = x.prmt(auto, a, imm([]uint32{0x7710, 0x7732}[k]), rz)
 	}
 	return v
+}
+
+// prmtKeep is a PRMT that stays although it may change nothing.
+func (x *expander) prmtKeep(a word, sel uint32, b word) word {
+	if x.sm() < 70 {
+		return x.prmt(auto, a, imm(sel), b)
+	}
+	d := x.reg()
+	x.emit(isa.OpPRMT, isa.Mod{Flags: modKeep}, []word{d}, []word{a, imm(sel), b})
+	return d
+}
+
+// isZeroKeep is p = (a == 0) in an instruction of its own, not as a by-product of the one that computed a.
+func (x *expander) isZeroKeep(a word) word {
+	p := x.pred()
+	m := isa.Mod{Type: isa.S32, Cmp: isa.CmpEQ}
+	if x.sm() >= 70 {
+		m.Flags = modKeep
+	}
+	x.emit(isa.OpISETP, m, []word{p, pt}, []word{a, rz, pt})
+	return p
 }
 
 // videoAdd is a + b or a - b; needHigh says whether the upper word counts.
@@ -333,7 +354,7 @@ func (x *expander) videoSatWord(v wide64, dt vtype, full bool) word {
 	case !dt.signed():
 		return x.and(auto, x.maskIf(x.test(isa.CmpGE, isa.S32, x.high(v), rz)), v.lo)
 	case v.kind == highZero:
-		p := x.test(isa.CmpEQ, isa.S32, x.signWord(auto, v.lo), rz)
+		p := x.isZeroKeep(x.signWord(auto, v.lo))
 		return x.sel(auto, v.lo, imm(0x7fffffff), p)
 	}
 	return x.videoSatSigned(v.lo, x.high(v))
@@ -342,7 +363,7 @@ func (x *expander) videoSatWord(v wide64, dt vtype, full bool) word {
 // videoSatSigned saturates to a signed word where the upper word is not the sign of the lower one.
 func (x *expander) videoSatSigned(lo, hi word) word {
 	s := x.xor(auto, x.signWord(auto, lo), hi)
-	fits := x.test(isa.CmpEQ, isa.S32, s, rz)
+	fits := x.isZeroKeep(s)
 	top := x.mov(auto, imm(0x7fffffff))
 	p := x.test(isa.CmpGE, isa.S32, hi, rz)
 	v := lo
