@@ -99,7 +99,7 @@ package isa
 //
 //	FADD FMUL FFMA Rd = a, b [, c]    Neg, Abs on sources, Round, ModFTZ, ModSat, ModFMZ.  DADD DMUL DFMA on pairs
 //	HADD2 HMUL2 HFMA2 Rd = a, b [, c] halves; SelH0 on a source: both lanes from its low half (.H0_H0), SelH1 the high half;
-//	          Type F16x2 (none), BF16x2 (.BF16_V2), F32 (a source with .F32). HFMA2 with an immediate pair: HFMA2 Rd, -RZ, RZ, hi, lo is
+//	          Type F16x2 (none), BF16x2 (.BF16_V2); HADD2 with Type F32 (HADD2.F32 Rd, -RZ, Ra.H0_H0): the half as single. HFMA2 with an immediate pair: HFMA2 Rd, -RZ, RZ, hi, lo is
 //	          Src = [a, b, imm] with imm = hi<<16 | lo; ModRelu, ModSat, ModFTZ
 //	FSETP  Pd, Pq = a, b, Pc          Cmp (LTU.. unordered), Bool.  DSETP, HSETP2 (Pd: low half, Pq: high half) the same
 //	FSET   Rd = a, b, Pc   FCMP Rd = a, b, c (c Cmp 0)   FCHK Pd = a, b
@@ -110,10 +110,10 @@ package isa
 //	F2I    Rd = a                     Type: destination U8..S64 (none S32), BType: source F16 F32 (none) F64, Round (RZero: .TRUNC, RM .FLOOR, RP .CEIL), ModNTZ, ModFTZ
 //	F2F    Rd = a                     Type: destination, BType: source; Round, ModInt (to integral), ModSat, ModFTZ.  FRND: ModInt implied
 //	I2I    Rd = a                     Type: destination, BType: source, ModSat; Abs/Neg on a (before Volta: abs.s32)
-//	I2IP   Rd = a, b, c               pack: Type destination lane (U8, S8, U16, S16), saturates a and b. d = {c.lo, a, b}
+//	I2IP   Rd = a, b, c               pack: Type destination lane (U8, S8, U16, S16), saturates a and b (BType: their type). 16 bits: a<<16 | b; 8 bits: c<<16 | a<<8 | b
 //	I2FP   Rd = a                     BType U32/S32 to F32
 //	F2FP   Rd = a, b                  Type F16x2 (none)/BF16x2; d = {a: high, b: low} (ModPackAB); ModRelu, Round
-//	F2IP   Rd = a, b, c               BType F32, Type U8/S8: bytes of a and b above, c's low half below
+//	F2IP   Rd = a, b, c               the same from single precision, Round and NaN as F2I
 //
 // # Uniform datapath
 //

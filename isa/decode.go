@@ -30,6 +30,7 @@ type uop struct {
 	hasReg    bool // BRX, RET: address in a register
 
 	mem       *memop
+	video     *videoop
 	copyTo    *memop // LDGSTS: the shared side
 	hasConst  bool
 	constBank uint8

@@ -32,6 +32,7 @@ type Kernel struct {
 	volta    bool   // convergence barriers (from compute capability 7.0 on), else token stack
 	idle     []*Block
 	localLen int
+	anyConst bool // Check: constant banks are not known yet
 }
 
 // constKey identifies a pre-broadcast constant: its 32 bits.
@@ -217,7 +218,7 @@ func (k *Kernel) constWord(bank uint8, off int64) (v uint32, ok bool) {
 	if int(off)+4 <= len(b) {
 		return binary.LittleEndian.Uint32(b[off:]), true
 	}
-	return 0, bank <= 1
+	return 0, bank <= 1 || k.anyConst
 }
 
 // broadcast is the shared lane vector holding v in every lane.
