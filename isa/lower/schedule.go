@@ -1,4 +1,458 @@
 package lower
 
-// schedule orders the instructions of each block.
-func (f *fn) schedule(limit int) {}
+import (
+	"github.com/sarchlab/smsim/isa"
+)
+
+// Latencies that list scheduling assumes where the target gives none, and the most it looks ahead for a load:
+// beyond that, other warps hide the rest.
+const (
+	defaultALU    = 5
+	defaultMemory = 30
+	maxLookahead  = 120
+)
+
+// schedLatency is the distance from the instruction to a user of its result.
+func (f *fn) schedLatency(in *isa.Inst) int {
+	cl := in.Class()
+	l := f.t.Latency[cl]
+	if l == 0 {
+		l = defaultALU
+		if cl.IsMemory() || f.t.Variable[cl] {
+			l = defaultMemory
+		}
+	}
+	return min(l, maxLookahead)
+}
+
+// pressureTarget is the number of general registers up to which loads are hoisted: what lets the target's SM be
+// full of warps where it holds 64 warps, and twice that on the smaller SMs, as the compiler does.
+func (f *fn) pressureTarget(limit int) int {
+	t := 64
+	switch sm := f.t.SM; {
+	case sm < 20:
+		t = 16
+	case sm < 30:
+		t = 20
+	case sm < 75, sm == 80, sm == 90, sm == 100, sm == 103:
+		t = 32
+	}
+	return min(t, limit)
+}
+
+// schedule orders the instructions of each block: longest path to the end first, while registers last.
+func (f *fn) schedule(limit int) {
+	l := f.live()
+	s := &scheduler{f: f, n: l.n, target: f.pressureTarget(limit) - 2}
+	s.uses = make([]int32, l.n.total)
+	s.isLive = newBitset(l.n.total)
+	s.lastDef = make([]int32, l.n.total+2)
+	s.readers = make([][]int32, l.n.total+2)
+	for i := range s.lastDef {
+		s.lastDef[i] = -1
+	}
+	for _, b := range f.blocks {
+		if len(b.insts) > 2 {
+			s.block(b, l.in[b.id], l.out[b.id])
+		}
+	}
+}
+
+// node is an instruction in the dependence graph of a block.
+type node struct {
+	succs  []edge
+	preds  int32
+	height int32
+	early  int32 // first cycle at which its sources are ready
+	reads  []int32
+	writes []int32
+}
+
+type edge struct {
+	to  int32
+	lat int32
+}
+
+type scheduler struct {
+	f       *fn
+	n       numbering
+	target  int
+	uses    []int32 // reads left in the block
+	isLive  bitset
+	lastDef []int32
+	readers [][]int32
+	nodes   []node
+	insts   []isa.Inst
+	old     []int32 // readers of the values that the current instruction overwrites
+}
+
+// memSpaces is the set of spaces an instruction accesses, as bits: global, shared, local.
+func memSpaces(in *isa.Inst) int {
+	switch in.Op {
+	case isa.OpLDG, isa.OpSTG, isa.OpATOMG, isa.OpRED, isa.OpLDU:
+		return 1
+	case isa.OpLDS, isa.OpSTS, isa.OpATOMS:
+		return 2
+	case isa.OpLDL, isa.OpSTL:
+		return 4
+	case isa.OpLD, isa.OpST, isa.OpATOM, isa.OpLDGSTS, isa.OpTEX, isa.OpTLD:
+		return 7
+	}
+	return 0
+}
+
+// fence says that memory accesses and control keep their order around the instruction.
+func fence(in *isa.Inst) bool {
+	if in.Class().IsControl() {
+		switch in.Op {
+		case isa.OpBSSY, isa.OpSSY, isa.OpPBK, isa.OpPCNT:
+			return false
+		}
+		return true
+	}
+	switch in.Class() {
+	case isa.ClassMEMBAR, isa.ClassDEPBAR:
+		return true
+	}
+	return in.Op == isa.OpS2R && (in.Src[0].Reg == isa.SRClockLo || in.Src[0].Reg == isa.SRClockHi) || in.Op == isa.OpCS2R && in.Src[0].Reg != isa.SRZ
+}
+
+// stopsAll says that nothing may move over the instruction.
+func stopsAll(in *isa.Inst) bool {
+	switch in.Op {
+	case isa.OpEXIT, isa.OpKILL, isa.OpCALL, isa.OpRET, isa.OpBSYNC, isa.OpSYNC, isa.OpBRK, isa.OpCONT, isa.OpBREAK, isa.OpWARPSYNC:
+		return true
+	}
+	return in.Mod.Has(isa.ModS)
+}
+
+func (s *scheduler) addEdge(from, to int32, lat int) {
+	if from == to || from < 0 {
+		return
+	}
+	s.nodes[from].succs = append(s.nodes[from].succs, edge{to, int32(lat)})
+	s.nodes[to].preds++
+}
+
+// block schedules one block.
+func (s *scheduler) block(b *block, in, out bitset) {
+	s.insts = b.insts
+	n := len(b.insts)
+	s.nodes = make([]node, n)
+	s.graph(b)
+	// Heights, bottom up; edges go forward in source order.
+	for i := n - 1; i >= 0; i-- {
+		for _, e := range s.nodes[i].succs {
+			s.nodes[i].height = max(s.nodes[i].height, e.lat+s.nodes[e.to].height)
+		}
+	}
+	order := s.list(in, out)
+	moved := make([]isa.Inst, n)
+	for k, i := range order {
+		moved[k] = b.insts[i]
+	}
+	b.insts = moved
+}
+
+// graph builds the dependences of a block.
+func (s *scheduler) graph(b *block) {
+	f, n := s.f, s.n
+	ccReg, stack := int32(n.total), int32(n.total+1)
+	var touched []int32
+	lastFence, lastStop := int32(-1), int32(-1)
+	var loads, stores, effects []int32
+	for i := range b.insts {
+		in := &b.insts[i]
+		nd := &s.nodes[i]
+		f.uses(in, n, func(id int) { nd.reads = append(nd.reads, int32(id)) })
+		f.defs(in, n, func(id int) { nd.writes = append(nd.writes, int32(id)) })
+		reads, writes := nd.reads, nd.writes
+		if in.Mod.Has(isa.ModX) && f.t.SM < 70 {
+			reads = append(reads[:len(reads):len(reads)], ccReg)
+		}
+		if in.Mod.Has(isa.ModCC) {
+			writes = append(writes[:len(writes):len(writes)], ccReg)
+		}
+		for k := range in.Src[:in.NSrc] {
+			if o := &in.Src[k]; (o.Kind == isa.KindMem || o.Kind == isa.KindReg) && o.Reg == stackReg {
+				reads = append(reads[:len(reads):len(reads)], stack)
+			}
+		}
+		for k := range in.Dst[:in.NDst] {
+			if o := &in.Dst[k]; o.Kind == isa.KindReg && o.Reg == stackReg {
+				writes = append(writes[:len(writes):len(writes)], stack)
+			}
+		}
+		i32 := int32(i)
+		for _, r := range reads {
+			if d := s.lastDef[r]; d >= 0 {
+				s.addEdge(d, i32, s.edgeLatency(&b.insts[d], in, r))
+			}
+			s.readers[r] = append(s.readers[r], i32)
+			touched = append(touched, r)
+		}
+		s.old = s.old[:0]
+		for _, r := range writes {
+			for _, p := range s.readers[r] {
+				s.addEdge(p, i32, 0)
+			}
+			s.old = append(s.old, s.readers[r]...)
+			s.addEdge(s.lastDef[r], i32, 1)
+			s.lastDef[r] = i32
+			s.readers[r] = s.readers[r][:0]
+			touched = append(touched, r)
+		}
+		// A copy into a variable vanishes in allocation if the variable's old value is dead when the new one is
+		// computed: keep its readers before that.
+		if in.Op == isa.OpMOV && len(nd.reads) == 1 && len(nd.writes) == 1 {
+			if def := s.lastDef[nd.reads[0]]; def >= 0 {
+				for _, p := range s.old {
+					if p < def {
+						s.addEdge(p, def, 0)
+					}
+				}
+			}
+		}
+		last := i == len(b.insts)-1 && in.Class().IsControl()
+		s.addEdge(lastStop, i32, 0)
+		if stopsAll(in) || last {
+			for p := max(lastStop, 0); p < i32; p++ {
+				s.addEdge(p, i32, 0)
+			}
+			lastStop = i32
+		}
+		sp := memSpaces(in)
+		isFence := fence(in)
+		wide := isWarpWide(in)
+		if sp == 0 && !isFence && !wide {
+			continue
+		}
+		s.addEdge(lastFence, i32, 0)
+		switch {
+		case isFence:
+			for _, list := range [][]int32{loads, stores, effects} {
+				for _, p := range list {
+					s.addEdge(p, i32, 0)
+				}
+			}
+			loads, stores, effects = loads[:0], stores[:0], effects[:0]
+			lastFence = i32
+		case wide:
+			effects = append(effects, i32)
+		case writesMemory(in):
+			for _, p := range loads {
+				if s.mayAlias(&b.insts[p], in, p, i32) {
+					s.addEdge(p, i32, 0)
+				}
+			}
+			for _, p := range stores {
+				if s.mayAlias(&b.insts[p], in, p, i32) {
+					s.addEdge(p, i32, 1)
+				}
+			}
+			stores = append(stores, i32)
+		default:
+			if in.Op == isa.OpLDG && in.Mod.Has(isa.ModConstant) {
+				effects = append(effects, i32)
+				break
+			}
+			for _, p := range stores {
+				if s.mayAlias(&b.insts[p], in, p, i32) {
+					s.addEdge(p, i32, 1)
+				}
+			}
+			loads = append(loads, i32)
+		}
+	}
+	for _, r := range touched {
+		s.lastDef[r] = -1
+		s.readers[r] = s.readers[r][:0]
+	}
+}
+
+// edgeLatency is the distance from a definition of register r to an instruction that reads it.
+func (s *scheduler) edgeLatency(def, use *isa.Inst, r int32) int {
+	l := s.f.schedLatency(def)
+	if int(r) >= s.n.preds && int(r) < s.n.uregs {
+		if use.Class().IsControl() {
+			return max(l, s.f.t.BranchPred)
+		}
+		if use.Guard.Kind == isa.KindPred && s.n.of(isa.KindPred, use.Guard.Reg) == int(r) {
+			return max(l, s.f.t.PredLatency)
+		}
+	}
+	return l
+}
+
+// mayAlias says whether two memory instructions can access a common byte. Accesses of one base register with
+// different offsets do not, unless the base changes between them.
+func (s *scheduler) mayAlias(a, b *isa.Inst, i, j int32) bool {
+	if memSpaces(a)&memSpaces(b) == 0 {
+		return false
+	}
+	x, y := memOperand(a), memOperand(b)
+	if x == nil || y == nil || a.Mod.Has(isa.ModStrong) || b.Mod.Has(isa.ModStrong) {
+		return true
+	}
+	if x.Reg != y.Reg || x.Flags != y.Flags || x.UReg != y.UReg {
+		return true
+	}
+	if x.Reg >= isa.VirtualBase {
+		changed := false
+		s.f.members(x, func(kind isa.OperandKind, r isa.Reg) {
+			if id := s.n.of(kind, r); id >= 0 && s.lastDef[id] > i && s.lastDef[id] < j {
+				changed = true
+			}
+		})
+		if changed {
+			return true
+		}
+	}
+	return x.Imm < y.Imm+int64(b.Mod.Size) && y.Imm < x.Imm+int64(a.Mod.Size)
+}
+
+func memOperand(in *isa.Inst) *isa.Operand {
+	for k := range in.Src[:in.NSrc] {
+		if in.Src[k].Kind == isa.KindMem {
+			return &in.Src[k]
+		}
+	}
+	return nil
+}
+
+// list is the list scheduler: at every step it takes the ready instruction on the longest path, or, when the
+// registers of the target are used up, the one that frees most.
+func (s *scheduler) list(in, out bitset) []int32 {
+	n := len(s.nodes)
+	for i := range s.nodes {
+		for _, r := range s.nodes[i].reads {
+			s.uses[r]++
+		}
+	}
+	var pressure [2]int // general registers, predicates
+	copy(s.isLive, in)
+	in.each(func(i int) {
+		if i < s.n.uregs && (s.uses[i] > 0 || out.has(i)) {
+			pressure[s.file(int32(i))]++
+		}
+	})
+	var ready []int32
+	for i := range s.nodes {
+		if s.nodes[i].preds == 0 {
+			ready = append(ready, int32(i))
+		}
+	}
+	order := make([]int32, 0, n)
+	now := int32(0)
+	for len(ready) > 0 {
+		best, bestKey := -1, candidate{}
+		tight := [2]bool{pressure[0] >= s.target, pressure[1] >= predTarget}
+		for k, i := range ready {
+			nd := &s.nodes[i]
+			c := candidate{index: i, height: nd.height, wait: max(0, nd.early-now)}
+			if pressure[0] >= s.target-6 || tight[1] {
+				c.delta = s.delta(i, out)
+			}
+			if best < 0 || c.better(&bestKey, tight) {
+				best, bestKey = k, c
+			}
+		}
+		i := ready[best]
+		ready[best] = ready[len(ready)-1]
+		ready = ready[:len(ready)-1]
+		nd := &s.nodes[i]
+		now = max(now, nd.early)
+		order = append(order, i)
+		for _, r := range nd.reads {
+			s.uses[r]--
+			if s.uses[r] == 0 && !out.has(int(r)) && int(r) < s.n.uregs && s.isLive.has(int(r)) {
+				s.isLive.clear(int(r))
+				pressure[s.file(r)]--
+			}
+		}
+		for _, r := range nd.writes {
+			if int(r) < s.n.uregs && !s.isLive.has(int(r)) && (s.uses[r] > 0 || out.has(int(r))) {
+				s.isLive.set(int(r))
+				pressure[s.file(r)]++
+			}
+		}
+		for _, e := range nd.succs {
+			t := &s.nodes[e.to]
+			t.early = max(t.early, now+e.lat)
+			if t.preds--; t.preds == 0 {
+				ready = append(ready, e.to)
+			}
+		}
+		now += 1 + int32(s.f.t.Interval[s.insts[i].Class()])/2
+	}
+	if len(order) != n {
+		panic("lower: scheduling lost instructions")
+	}
+	for i := range s.nodes {
+		for _, r := range s.nodes[i].reads {
+			s.uses[r] = 0
+		}
+	}
+	return order
+}
+
+// candidate is what the list scheduler compares.
+type candidate struct {
+	index, height, wait int32
+	delta               [2]int // change of live general registers and predicates
+}
+
+func (c *candidate) better(o *candidate, tight [2]bool) bool {
+	for _, k := range [2]int{1, 0} {
+		if tight[k] && c.delta[k] != o.delta[k] && (c.delta[k] > 0 || o.delta[k] > 0) {
+			return c.delta[k] < o.delta[k]
+		}
+	}
+	if !tight[0] && (c.delta[0] >= 2) != (o.delta[0] >= 2) { // a wide result would go over the target
+		return c.delta[0] < 2
+	}
+	if c.wait != o.wait {
+		return c.wait < o.wait
+	}
+	if c.height != o.height {
+		return c.height > o.height
+	}
+	return c.index < o.index
+}
+
+// predTarget is the number of live predicates from which on the scheduler saves predicates; there are seven.
+const predTarget = 5
+
+// file is 0 for a general register and 1 for a predicate.
+func (s *scheduler) file(r int32) int {
+	if int(r) < s.n.preds {
+		return 0
+	}
+	return 1
+}
+
+// delta is how many more general registers and predicates are live after the instruction.
+func (s *scheduler) delta(i int32, out bitset) (d [2]int) {
+	nd := &s.nodes[i]
+	for k, r := range nd.reads {
+		if int(r) >= s.n.uregs || out.has(int(r)) || !s.isLive.has(int(r)) {
+			continue
+		}
+		same, seen := int32(0), false
+		for j, x := range nd.reads {
+			if x == r {
+				same++
+				seen = seen || j < k
+			}
+		}
+		if !seen && s.uses[r] == same {
+			d[s.file(r)]--
+		}
+	}
+	for _, r := range nd.writes {
+		if int(r) < s.n.uregs && !s.isLive.has(int(r)) {
+			d[s.file(r)]++
+		}
+	}
+	return d
+}
