@@ -1,0 +1,106 @@
+package workloads
+
+import (
+	"encoding/json"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/goccy/go-yaml"
+	"github.com/santhosh-tekuri/jsonschema/v6"
+)
+
+// schemas compiles the two published schemas.
+func schemas(t *testing.T) (workload, study *jsonschema.Schema) {
+	t.Helper()
+	c := jsonschema.NewCompiler()
+	load := func(name string) *jsonschema.Schema {
+		s, err := c.Compile(filepath.Join("..", "docs", "schema", name))
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		return s
+	}
+	return load("workload.schema.json"), load("study.schema.json")
+}
+
+// validate checks a YAML text against the schema of its kind.
+func validate(t *testing.T, text []byte) error {
+	t.Helper()
+	var v any
+	if err := yaml.Unmarshal(text, &v); err != nil {
+		// Duplicate keys and the like: what YAML itself says is no matter of the schema.
+		v = nil
+		if err := yaml.UnmarshalWithOptions(text, &v, yaml.AllowDuplicateMapKey()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	j, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc, err := jsonschema.UnmarshalJSON(strings.NewReader(string(j)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	workload, study := schemas(t)
+	if m, ok := v.(map[string]any); ok {
+		for _, key := range []string{"study", "question", "variants", "launches", "compare"} {
+			if _, ok := m[key]; ok {
+				return study.Validate(doc)
+			}
+		}
+	}
+	return workload.Validate(doc)
+}
+
+// TestBundledFilesMatchSchema validates every bundled run file.
+func TestBundledFilesMatchSchema(t *testing.T) {
+	for _, name := range runFiles(t) {
+		text, err := fs.ReadFile(Bundled(), name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := validate(t, text); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestBadFiles decodes files with one mistake each. The first line has what the message must contain, the second says
+// whether the schema can see the mistake: the decoder and the schema must agree where it can.
+func TestBadFiles(t *testing.T) {
+	files, err := filepath.Glob("testdata/bad/*.yaml")
+	if err != nil || len(files) < 50 {
+		t.Fatalf("%d bad files: %v", len(files), err)
+	}
+	for _, name := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(name), ".yaml"), func(t *testing.T) {
+			text, err := os.ReadFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			lines := strings.SplitN(string(text), "\n", 3)
+			want := strings.TrimPrefix(lines[0], "# error: ")
+			schema := strings.TrimPrefix(lines[1], "# schema: ")
+			_, err = Load(name)
+			if err == nil {
+				t.Fatalf("decoded without error, want %q", want)
+			}
+			if !strings.Contains(err.Error(), want) {
+				t.Errorf("error\n%v\nwant it to contain %q", err, want)
+			}
+			if !strings.HasPrefix(err.Error(), name) {
+				t.Errorf("error does not begin with the file: %v", err)
+			}
+			if schema == "skip" {
+				return
+			}
+			if rejected := validate(t, text) != nil; rejected != (schema == "rejects") {
+				t.Errorf("the schema rejects: %v; the file says it %s", rejected, schema)
+			}
+		})
+	}
+}
