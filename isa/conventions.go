@@ -26,7 +26,8 @@ package isa
 //	IADD3  Rd, P, Q = Ra, Rb, Rc [, Pc, Qc]   P/Q: carry-outs (P: sum >= 2^32, Q: sum >= 2^33). Neg is ~x+1 with the +1
 //	        inside the carry: a-b is IADD3(a, -b, RZ), P true when no borrow. With ModX the carry-ins Pc, Qc (default
 //	        false) are added; use Inv, not Neg, for the high words: IADD3.X(hi_a, ~hi_b, RZ, P, !PT).
-//	        ModRS/ModLS (Maxwell, Pascal): ((a+b) >> 16) + c with a 33-bit sum, ((a+b) << 16) + c; SelH0/SelH1 select halves.
+//	        ModRS/ModLS (Maxwell, Pascal): ((a+b) >> 16) + c with a 33-bit sum (of signed words with Type S32), ((a+b) << 16) + c;
+//	        SelH0/SelH1 select halves.
 //	IADD   Rd = Ra, Rb        before Volta; ModCC writes CC, ModX adds CC.CF, ModSat clamps to S32, ModPO adds 1.
 //	        sm_120: also P result, ModWide (IADD.64: pairs) and ModX with a predicate source Pc.
 //	IADD32I Rd = Ra, imm      ISUB Rd = Ra, Rb (a-b)

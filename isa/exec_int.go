@@ -73,9 +73,12 @@ func execIADD3Carry(w *Warp, u *uop, m uint32) {
 func execIADD3Shift(w *Warp, u *uop, m uint32) {
 	a, b, c := w.val(&u.s[0]), w.val(&u.s[1]), w.val(&u.s[2])
 	d := w.out(u, 0, m)
-	left := u.in.Mod.Has(ModLS)
+	left, signed := u.in.Mod.Has(ModLS), u.in.Mod.Type == S32
 	for i := range d {
 		s := uint64(a[i]) + uint64(b[i])
+		if signed {
+			s = uint64(int64(int32(a[i])) + int64(int32(b[i])))
+		}
 		if left {
 			s <<= 16
 		} else {

@@ -50,6 +50,7 @@ type fn struct {
 	errs          []error
 	syms          map[*ptx.Var]*symbol // module-scope variables already placed
 	madLo         madNote              // the last mad.lo.cc, until its madc.hi
+	ccLive        bool                 // before Volta: an addc or madc may still read CC
 }
 
 // block is a basic block. Control falls through to the next block in layout order unless the last

@@ -27,12 +27,51 @@ type rule func(x *expander)
 func newRule(r rule) selector {
 	return func(b *builder) error {
 		x := &expander{builder: b, mods: append([]string(nil), b.in.Mods...)}
+		blk, from := b.cur, len(b.cur.insts)
 		r(x)
+		x.keepCC(blk, from)
 		if x.err == nil && len(x.mods) > 0 {
 			x.fail("illegal modifier '.%s' for instruction '%s'", x.mods[0], b.in.Op)
 		}
 		return x.err
 	}
+}
+
+// keepCC saves the condition code around an expansion that uses it between PTX instructions that pass a carry
+// (before Volta, where PTX's carry flag is the machine's).
+func (x *expander) keepCC(blk *block, from int) {
+	if x.sm() >= 70 {
+		return
+	}
+	reads := x.in.Op == "addc" || x.in.Op == "subc" || x.in.Op == "madc"
+	writes := x.in.Has("cc")
+	if x.f.ccLive && !reads && !writes && blk == x.cur {
+		uses := false
+		for i := from; i < len(blk.insts); i++ {
+			uses = uses || blk.insts[i].Mod.Has(isa.ModCC)
+		}
+		if uses {
+			rest := append([]isa.Inst(nil), blk.insts[from:]...)
+			blk.insts = blk.insts[:from]
+			c := x.saveCC()
+			blk.insts = append(blk.insts, rest...)
+			x.restoreCC(c)
+		}
+	}
+	if reads || writes {
+		x.f.ccLive = writes
+	}
+}
+
+// saveCC copies the carry flag to a register, restoreCC puts it back.
+func (x *expander) saveCC() word {
+	c := x.reg()
+	x.emit(isa.OpIADD, isa.Mod{Flags: isa.ModX}, []word{c}, []word{rz, rz})
+	return c
+}
+
+func (x *expander) restoreCC(c word) {
+	x.emit(isa.OpIADD, isa.Mod{Flags: isa.ModCC}, []word{rz}, []word{c, imm(0xffffffff)})
 }
 
 // fail records the first error of the instruction.

@@ -218,10 +218,18 @@ func (x *expander) madCarry(t vtype, mode string, in, out bool) {
 		a, b, c := x.a64(1, t.name), x.a64(2, t.name), x.a64(3, t.name)
 		d := x.d64(0, t.name)
 		var p pair
+		saved := in && x.sm() < 70 // the product needs CC itself
+		var c0 word
+		if saved {
+			c0 = x.saveCC()
+		}
 		if mode == "lo" {
 			p = x.mulLo64(pair{}, a, b)
 		} else {
 			p = x.mulHi64(pair{}, a, b, t.signed())
+		}
+		if saved {
+			x.restoreCC(c0)
 		}
 		x.carryStep(d.lo, p.lo, c.lo, false, in, true)
 		x.carryStep(d.hi, p.hi, c.hi, false, true, out)
