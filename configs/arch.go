@@ -180,6 +180,9 @@ type LSU struct {
 	StorePort       []int `yaml:"store_port,omitempty,flow"`        // STS, ATOMS
 	GlobalLoadPort  []int `yaml:"global_load_port,omitempty,flow"`  // LDG
 	GlobalStorePort []int `yaml:"global_store_port,omitempty,flow"` // STG, ATOMG, RED
+	// Cycles of the load/store unit that one pass (all banks once) takes; 0: 1. It is 2 on 1.x and 2.x, whose banks deliver
+	// a word every second cycle, and on 7.5, which has half the lanes.
+	UnitCycles int `yaml:"unit_cycles_per_pass,omitempty"`
 	// Sixteenths of a cycle between the passes (bank conflicts, lines) of one instruction; 0: 16, one pass a cycle.
 	PassInterval16      int `yaml:"pass_interval_16,omitempty"`
 	StorePassInterval16 int `yaml:"store_pass_interval_16,omitempty"`

@@ -40,6 +40,7 @@ type memParams struct {
 	halfWarp                                           bool // shared memory serves 16 lanes at a time (16 banks)
 	sharedLatency32, sharedLatency64, sharedLatency128 uint64
 	sharedAtomicLatency                                uint64
+	unitCycles                                         uint64 // of the shared unit a pass takes
 
 	l1Latency, localLatency                    uint64
 	cachesGlobal                               bool
@@ -116,6 +117,7 @@ func newMemParams(a *configs.Arch, cfg MemConfig) (memParams, error) {
 	p.queueDepth = orInt(p.queueDepth, 8)
 	p.lgQueueDepth = orInt(p.lgQueueDepth, p.queueDepth)
 
+	p.unitCycles = uint64(orInt(l.UnitCycles, 1))
 	port := uint64(2)
 	p.portCycles = port
 	p.sharedLoadPort = widths(l.LoadPort, [3]uint64{port, 2 * port, 4 * port})

@@ -162,8 +162,13 @@ func (m *MemPath) accessNothing(a MemAccess, t *MemTiming) {
 // enter takes the access through its queue, the sub-partition's port (held for port cycles) and the shared unit (held for
 // passes cycles, spacing sixteenths apart), and returns the cycles of its first and last pass.
 func (m *MemPath) enter(a MemAccess, port, passes, spacing uint64) (first, last uint64) {
+	return m.enterUnit(a, port, passes*m.par.unitCycles, spacing)
+}
+
+// enterUnit is enter for an access that takes the given cycles of the shared unit.
+func (m *MemPath) enterUnit(a MemAccess, port, cycles, spacing uint64) (first, last uint64) {
 	q := &m.queues[a.SubPartition]
-	first, last = m.lsu.take(max(a.Cycle+m.par.entry, q.port), passes, spacing)
+	first, last = m.lsu.take(max(a.Cycle+m.par.entry, q.port), cycles, spacing)
 	q.port = max(first+port, last+1)
 	q.push(isLocalGlobal(a.Class), first)
 	return first, last
@@ -174,7 +179,7 @@ func (m *MemPath) enter(a MemAccess, port, passes, spacing uint64) (first, last 
 func (m *MemPath) enterAtomicUnit(a MemAccess, port, passes uint64) (left, first, last uint64) {
 	q := &m.queues[a.SubPartition]
 	left = max(a.Cycle+m.par.entry, q.port, q.behind.freeAt())
-	first, last = m.lsu.take(max(left, q.unitFree), passes, 16)
+	first, last = m.lsu.take(max(left, q.unitFree), passes*m.par.unitCycles, 16)
 	q.unitFree = last + 1
 	q.behind.push(last)
 	q.port = left + port

@@ -27,7 +27,7 @@ func (u *Shared) Take(cycle uint64, passes int) (first, last uint64) {
 func (m *MemPath) Through(cycle uint64, subPartition int, port int, unit *Shared, passes int) (first uint64) {
 	a := MemAccess{Cycle: cycle, SubPartition: subPartition}
 	if unit == nil {
-		first, _ = m.enter(a, uint64(port), uint64(passes), 16)
+		first, _ = m.enterUnit(a, uint64(port), uint64(passes), 16)
 		return first
 	}
 	q := &m.queues[subPartition]
