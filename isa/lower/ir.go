@@ -41,6 +41,7 @@ type fn struct {
 	bank4         []byte // slots with addresses of globals
 	globals       []isa.Global
 	usesCC        bool
+	ready         map[isa.Operand]isa.Operand // constants that the current block has in registers
 	barriers      int
 	notes         []string
 	spillBytes    int64

@@ -161,11 +161,16 @@ func (f *fn) arrange(in *isa.Inst) {
 
 // legalise moves operands that an instruction cannot encode into registers.
 func (f *fn) legalise() {
+	f.ready = map[isa.Operand]isa.Operand{}
 	for _, b := range f.blocks {
 		var out []isa.Inst
+		clear(f.ready)
 		for i := range b.insts {
 			in := b.insts[i]
 			f.arrange(&in)
+			if in.Op == isa.OpIMAD && in.Src[2].Kind == isa.KindConst && in.Src[2].Is(flagPair) && in.Src[1].Kind != isa.KindReg {
+				in.Src[1] = f.materialise(&out, in.Src[1], &in) // one copy instead of two
+			}
 			for k := range in.Src[:in.NSrc] {
 				o := in.Src[k]
 				if f.sourceKindOK(&in, k, &o) {
@@ -195,6 +200,12 @@ func (f *fn) materialise(out *[]isa.Inst, o isa.Operand, at *isa.Inst) isa.Opera
 	mv := func(d isa.Reg, s isa.Operand) {
 		*out = append(*out, isa.Inst{Op: isa.OpMOV, NDst: 1, NSrc: 1, Pos: at.Pos, Dst: [isa.MaxDst]isa.Operand{isa.R(d)}, Src: [isa.MaxSrc]isa.Operand{s}})
 	}
+	key := o
+	key.Flags &^= keep | isa.Wide64 | isa.Reuse
+	if r, ok := f.ready[key]; ok {
+		r.Flags |= keep
+		return r
+	}
 	if o.Flags&flagPair != 0 {
 		regs := []isa.Reg{f.newReg(), f.newReg()}
 		f.setTuple(regs)
@@ -208,6 +219,7 @@ func (f *fn) materialise(out *[]isa.Inst, o isa.Operand, at *isa.Inst) isa.Opera
 		mv(regs[0], lo)
 		mv(regs[1], hi)
 		d := tupleOperand(regs)
+		f.ready[key] = d
 		d.Flags |= keep
 		return d
 	}
@@ -215,6 +227,7 @@ func (f *fn) materialise(out *[]isa.Inst, o isa.Operand, at *isa.Inst) isa.Opera
 	o.Flags &^= keep | isa.Wide64
 	mv(d, o)
 	r := isa.R(d)
+	f.ready[key] = r
 	r.Flags = keep
 	return r
 }

@@ -12,6 +12,7 @@ func (f *fn) optimise() {
 	f.removeDead()
 	f.valueNumber()
 	f.removeDead()
+	f.hoistBases()
 	f.ifConvert()
 }
 

@@ -254,7 +254,7 @@ func (v *numberer) record(b *block, in *isa.Inst) {
 		key.src[0], key.src[1] = key.src[1], key.src[0]
 	}
 	for _, e := range v.table[key] {
-		if !dominates(e.b, b) || e.ndst != in.NDst || in.Op == isa.OpS2R && e.b != b {
+		if !dominates(e.b, b) || e.ndst != in.NDst || in.Op == isa.OpS2R && e.b != b && in.Src[0].Reg != isa.SRCgaCtaID {
 			continue
 		}
 		if v.unify(in, &e) {

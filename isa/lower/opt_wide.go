@@ -50,6 +50,22 @@ func (u *fuser) innerPair(t pairTerm) *isa.Inst {
 	return d
 }
 
+// pairDefinition is the instruction that defines both words of a term.
+func (u *fuser) pairDefinition(t pairTerm) *isa.Inst {
+	if t.lo.Flags != 0 || t.hi.Flags != 0 || t.lo.Kind != isa.KindReg || t.hi.Kind != isa.KindReg || t.lo.Reg < isa.VirtualBase || t.hi.Reg < isa.VirtualBase {
+		return nil
+	}
+	l, h := u.n.of(isa.KindReg, t.lo.Reg), u.n.of(isa.KindReg, t.hi.Reg)
+	if l >= len(u.defs) || h >= len(u.defs) {
+		return nil
+	}
+	d := u.definition(l)
+	if d == nil || u.definition(h) != d {
+		return nil
+	}
+	return d
+}
+
 // fuseAdd64 merges 64-bit products, sums and shifts into a 64-bit addition.
 func (u *fuser) fuseAdd64(in *isa.Inst) bool {
 	t := pairTerms(in)
@@ -103,7 +119,8 @@ func (u *fuser) fuseAdd64(in *isa.Inst) bool {
 
 // wideProduct makes IMAD.WIDE with a 64-bit addend of a widening product and an addition.
 func (u *fuser) wideProduct(in *isa.Inst, p, other pairTerm) bool {
-	d := u.innerPair(p)
+	// A product that others read too stays for them: one instruction instead of two is gained in any case.
+	d := u.pairDefinition(p)
 	if d == nil || d.Op != isa.OpIMAD || !d.Mod.Has(isa.ModWide) || d.Mod.Has(isa.ModX) || !isZero(d.Src[2]) || d.NDst > 1 && d.Dst[1] != pt {
 		return false
 	}
@@ -114,7 +131,6 @@ func (u *fuser) wideProduct(in *isa.Inst, p, other pairTerm) bool {
 	in.Op, in.Mod, in.NDst, in.NSrc = isa.OpIMAD, d.Mod, 1, 3
 	in.Dst = [isa.MaxDst]isa.Operand{dst}
 	in.Src = [isa.MaxSrc]isa.Operand{d.Src[0], d.Src[1], c}
-	u.take(d)
 	return true
 }
 

@@ -52,8 +52,12 @@ func (f *fn) schedule(limit int) {
 		s.lastDef[i] = -1
 	}
 	for _, b := range f.blocks {
-		if len(b.insts) > 2 {
-			s.block(b, l.in[b.id], l.out[b.id])
+		head := 0 // the stack pointer is set up first
+		if len(b.insts) > 0 && b.insts[0].NDst > 0 && b.insts[0].Dst[0].Kind == isa.KindReg && b.insts[0].Dst[0].Reg == stackReg {
+			head = 1
+		}
+		if len(b.insts)-head > 1 {
+			s.block(b, head, l.in[b.id], l.out[b.id])
 		}
 	}
 }
@@ -135,11 +139,11 @@ func (s *scheduler) addEdge(from, to int32, lat int) {
 }
 
 // block schedules one block.
-func (s *scheduler) block(b *block, in, out bitset) {
-	s.insts = b.insts
-	n := len(b.insts)
+func (s *scheduler) block(b *block, head int, in, out bitset) {
+	s.insts = b.insts[head:]
+	n := len(s.insts)
 	s.nodes = make([]node, n)
-	s.graph(b)
+	s.graph(s.insts)
 	// Heights, bottom up; edges go forward in source order.
 	for i := n - 1; i >= 0; i-- {
 		for _, e := range s.nodes[i].succs {
@@ -149,20 +153,20 @@ func (s *scheduler) block(b *block, in, out bitset) {
 	order := s.list(in, out)
 	moved := make([]isa.Inst, n)
 	for k, i := range order {
-		moved[k] = b.insts[i]
+		moved[k] = s.insts[i]
 	}
-	b.insts = moved
+	copy(s.insts, moved)
 }
 
 // graph builds the dependences of a block.
-func (s *scheduler) graph(b *block) {
+func (s *scheduler) graph(insts []isa.Inst) {
 	f, n := s.f, s.n
 	ccReg, stack := int32(n.total), int32(n.total+1)
 	var touched []int32
 	lastFence, lastStop := int32(-1), int32(-1)
 	var loads, stores, effects []int32
-	for i := range b.insts {
-		in := &b.insts[i]
+	for i := range insts {
+		in := &insts[i]
 		nd := &s.nodes[i]
 		f.uses(in, n, func(id int) { nd.reads = append(nd.reads, int32(id)) })
 		f.defs(in, n, func(id int) { nd.writes = append(nd.writes, int32(id)) })
@@ -186,7 +190,7 @@ func (s *scheduler) graph(b *block) {
 		i32 := int32(i)
 		for _, r := range reads {
 			if d := s.lastDef[r]; d >= 0 {
-				s.addEdge(d, i32, s.edgeLatency(&b.insts[d], in, r))
+				s.addEdge(d, i32, s.edgeLatency(&insts[d], in, r))
 			}
 			s.readers[r] = append(s.readers[r], i32)
 			touched = append(touched, r)
@@ -213,7 +217,7 @@ func (s *scheduler) graph(b *block) {
 				}
 			}
 		}
-		last := i == len(b.insts)-1 && in.Class().IsControl()
+		last := i == len(insts)-1 && in.Class().IsControl()
 		s.addEdge(lastStop, i32, 0)
 		if stopsAll(in) || last {
 			for p := max(lastStop, 0); p < i32; p++ {
@@ -241,12 +245,12 @@ func (s *scheduler) graph(b *block) {
 			effects = append(effects, i32)
 		case writesMemory(in):
 			for _, p := range loads {
-				if s.mayAlias(&b.insts[p], in, p, i32) {
+				if s.mayAlias(&insts[p], in, p, i32) {
 					s.addEdge(p, i32, 0)
 				}
 			}
 			for _, p := range stores {
-				if s.mayAlias(&b.insts[p], in, p, i32) {
+				if s.mayAlias(&insts[p], in, p, i32) {
 					s.addEdge(p, i32, 1)
 				}
 			}
@@ -257,7 +261,7 @@ func (s *scheduler) graph(b *block) {
 				break
 			}
 			for _, p := range stores {
-				if s.mayAlias(&b.insts[p], in, p, i32) {
+				if s.mayAlias(&insts[p], in, p, i32) {
 					s.addEdge(p, i32, 1)
 				}
 			}
