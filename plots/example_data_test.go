@@ -97,6 +97,17 @@ func exampleFigures() map[string]Figure {
 		[]Ceiling{{"issue", 128}, {"alu", 64}, {"all but issue", 120}}, []Slope{{"L2", 48}})
 	roof.Points = append(roof.Points[:12], RoofPoint{"registers only", math.Inf(1), 100})
 	figures["roofline_many"] = roof
+	scatter := &Scatter{Title: "Predicted against measured: forms on sm_90", Unit: "cycles", Error: 0.1}
+	for i, n := range []string{"ALU (median 2 %)", "IMAD (median 4 %)", "memory (median 9 %)"} {
+		cl := Cloud{Name: n}
+		for k := range 40 - 12*i {
+			m := 4 * math.Pow(1.15, float64(k+6*i))
+			cl.Measured = append(cl.Measured, m)
+			cl.Predicted = append(cl.Predicted, m*(1+0.05*float64(i+1)*math.Sin(float64(k*k+i))))
+		}
+		scatter.Clouds = append(scatter.Clouds, cl)
+	}
+	figures["scatter"] = scatter
 	long := &Bars{Title: "Long names of groups", YLabel: "cycles", Series: []string{"one"}, Values: [][]float64{nil}}
 	for i := range 14 {
 		long.Groups = append(long.Groups, fmt.Sprintf("a kernel with a long name %d", i))

@@ -1,6 +1,6 @@
-// Package plots draws pictures of simulation results: throughput bars, warp-state stacks, pipe utilisation, curves and
-// an integer roofline. Every figure is a plain struct of numbers; most can be filled from []sim.Result. The bytes of a
-// picture depend on nothing but its figure and size.
+// Package plots draws pictures of simulation results: throughput bars, warp-state stacks, pipe utilisation, curves,
+// predicted against measured, and an integer roofline. Every figure is a plain struct of numbers; most can be filled
+// from []sim.Result. The bytes of a picture depend on nothing but its figure and size.
 package plots
 
 import (

@@ -113,6 +113,7 @@ func TestText(t *testing.T) {
 		"pipes":         {"utilisation (% of peak)", "100 %: full", "issue", "uniform", "84.6"},
 		"curves_warps":  {"resident warps per SM", "64", "throughput (thread operations per µs)"},
 		"roofline":      {"alu, fma (IMAD, IDP): 64", "DRAM: 9.2 B/cycle", "dp4a 2 columns", "integer operations per byte of DRAM traffic"},
+		"scatter":       {"measured (cycles)", "predicted (cycles)", "memory (median 9 %)"},
 		"roofline_many": {"registers only", "all but issue: 120"},
 	} {
 		svg, err := Encode(exampleFigures()[name], "svg", 0, 0)
@@ -217,6 +218,10 @@ func TestBadFigures(t *testing.T) {
 		{&Roofline{}, "roofline: it needs a point, a ceiling and a bandwidth at least"},
 		{&Roofline{Points: []RoofPoint{{"p", 1, 0}}, Ceilings: []Ceiling{{"c", 1}}, Slopes: []Slope{{"s", 1}}}, "roofline, rate of p: 0 cannot stand on a logarithmic axis"},
 		{&Roofline{Points: []RoofPoint{{"p", nan, 1}}, Ceilings: []Ceiling{{"c", 1}}, Slopes: []Slope{{"s", 1}}}, "roofline, operations per byte of p: NaN"},
+		{&Scatter{}, "scatter: no points"},
+		{&Scatter{Clouds: []Cloud{{"c", []float64{1}, nil}}}, "scatter: 1 measured and 0 predicted values of c"},
+		{&Scatter{Clouds: []Cloud{{"c", []float64{1}, []float64{0}}}}, "scatter, c: 0 cannot stand on a logarithmic axis"},
+		{&Scatter{Error: 1, Clouds: []Cloud{{"c", []float64{1}, []float64{1}}}}, "scatter: guide lines at a relative error of 1"},
 	} {
 		if _, err := Encode(c.f, "svg", 0, 0); err == nil || err.Error() != c.want {
 			t.Errorf("%#v: %v, want %s", c.f, err, c.want)
