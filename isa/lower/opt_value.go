@@ -181,6 +181,10 @@ func mergeFlags(in *isa.Inst, o *isa.Operand, r isa.Operand) (isa.Operand, bool)
 		}
 		return r, true
 	}
+	if r.Kind == isa.KindReg && r.Reg != isa.RZ && r.Flags == 0 { // any modifier reads the same of another register
+		r.Flags = flags
+		return r, true
+	}
 	if flags&^(isa.Neg|isa.Inv) != 0 || r.Flags != 0 || in.Op == isa.OpXMAD {
 		return r, false
 	}
