@@ -22,10 +22,15 @@ type coalescer struct {
 // global merges the lanes' addresses. Lines keep the order of the first lane that touches them.
 func (c *coalescer) global(addr *[32]uint64, mask uint32, size uint64, lineShift, sectorShift uint) {
 	c.n = 0
-	var top uint64 // highest line so far
+	var top uint64       // highest line so far
+	before := ^uint64(0) // sector of the lane before
 	for m := mask; m != 0; m &= m - 1 {
 		a := addr[bits.TrailingZeros32(m)&31]
 		first, last := a>>sectorShift, (a+size-1)>>sectorShift
+		if first == before && last == before {
+			c.lines[c.n-1].bytes += uint32(size)
+			continue
+		}
 		for s := first; ; s++ {
 			line := s >> (lineShift - sectorShift)
 			bit := uint32(1) << (s & (1<<(lineShift-sectorShift) - 1))
@@ -33,6 +38,10 @@ func (c *coalescer) global(addr *[32]uint64, mask uint32, size uint64, lineShift
 			if s >= last {
 				break
 			}
+		}
+		before = ^uint64(0)
+		if first == last && c.lines[c.n-1].line == first>>(lineShift-sectorShift) {
+			before = first
 		}
 	}
 }

@@ -27,7 +27,7 @@ type sectorCache struct {
 	stamp uint64
 }
 
-const setsPage = 64
+const setsPage = 8
 
 // newSectorCache makes a cache of the given bytes; 0 bytes hold nothing.
 func newSectorCache(bytes, lineBytes, ways int) sectorCache {

@@ -5,9 +5,10 @@ import (
 	"encoding/csv"
 	"flag"
 	"fmt"
+	"maps"
 	"math"
 	"os"
-	"sort"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -354,18 +355,41 @@ func modelRow(t testing.TB, r *measuredRow) (cycles float64, ok bool) {
 	return 0, false
 }
 
+// groupBounds are the mean errors in percent that the groups of rows must stay below, where it is not defaultBound. What the
+// larger ones lack is in docs/model-memory.md.
+var groupBounds = map[string]float64{
+	"redadd": 14, "redadd_all": 12, "sred": 12, "stld_globalgpu": 14, "stld_globalwb": 12, "stream_dram_32": 12,
+}
+
+const (
+	defaultBound = 9
+	totalBound   = 5.5
+)
+
+// errorGroup sums the errors of rows that belong together.
+type errorGroup struct {
+	rows             int
+	sum, bias, worst float64
+	worstRow         string
+}
+
+func (g *errorGroup) add(e float64, row string) {
+	g.rows++
+	g.sum += math.Abs(e)
+	g.bias += e
+	if math.Abs(e) >= g.worst {
+		g.worst, g.worstRow = math.Abs(e), row
+	}
+}
+
+func (g *errorGroup) mean() float64 { return 100 * g.sum / float64(g.rows) }
+
 // TestMeasuredMemory compares the memory path with the H200's rows, group by group.
 func TestMeasuredMemory(t *testing.T) {
-	type group struct {
-		n          int
-		sum, worst float64
-		worstRow   string
-		bias       float64
-	}
-	groups := map[string]*group{}
-	var all group
+	groups := map[string]*errorGroup{}
+	var all errorGroup
 	for _, r := range loadMeasured(t) {
-		if testing.Short() && r.cycles > 20000 {
+		if testing.Short() && r.n*r.warps() > 256 {
 			continue
 		}
 		got, ok := modelRow(t, &r)
@@ -381,28 +405,25 @@ func TestMeasuredMemory(t *testing.T) {
 		if *showRows {
 			fmt.Printf("%+6.1f%% %s\n", 100*e, label)
 		}
+		if groups[name] == nil {
+			groups[name] = &errorGroup{}
+		}
+		groups[name].add(e, label)
+		all.add(e, label)
+	}
+	for _, name := range slices.Sorted(maps.Keys(groups)) {
 		g := groups[name]
-		if g == nil {
-			g = &group{}
-			groups[name] = g
+		t.Logf("%-20s %4d rows, mean error %5.1f%%, bias %+6.1f%%, worst %5.1f%% (%s)", name, g.rows, g.mean(), 100*g.bias/float64(g.rows), 100*g.worst, g.worstRow)
+		bound := groupBounds[name]
+		if bound == 0 {
+			bound = defaultBound
 		}
-		for _, g := range []*group{g, &all} {
-			g.n++
-			g.sum += math.Abs(e)
-			g.bias += e
-			if math.Abs(e) > g.worst {
-				g.worst, g.worstRow = math.Abs(e), label
-			}
+		if !testing.Short() && g.mean() > bound {
+			t.Errorf("%s: mean error %.1f%%, bound %.0f%%", name, g.mean(), bound)
 		}
 	}
-	names := make([]string, 0, len(groups))
-	for n := range groups {
-		names = append(names, n)
+	t.Logf("%-20s %4d rows, mean error %5.1f%%", "all", all.rows, all.mean())
+	if all.mean() > totalBound {
+		t.Errorf("mean error %.2f%%, bound %.1f%%", all.mean(), totalBound)
 	}
-	sort.Strings(names)
-	for _, n := range names {
-		g := groups[n]
-		t.Logf("%-20s %4d rows, mean error %5.1f%%, bias %+6.1f%%, worst %5.1f%% (%s)", n, g.n, 100*g.sum/float64(g.n), 100*g.bias/float64(g.n), 100*g.worst, g.worstRow)
-	}
-	t.Logf("%-20s %4d rows, mean error %5.1f%%", "all", all.n, 100*all.sum/float64(all.n))
 }

@@ -174,8 +174,8 @@ func newMemParams(a *configs.Arch, cfg MemConfig) (memParams, error) {
 	}
 	p.l2Bytes = cfg.L2ShareBytes
 	if p.l2Bytes == 0 {
-		p.l2Bytes = cfg.L2Bytes
-		if cfg.AllSMsActive {
+		p.l2Bytes = orInt(cfg.L2Bytes, unlimitedL2)
+		if cfg.AllSMsActive && cfg.L2Bytes > 0 {
 			p.l2Bytes /= max(cfg.SMs, 1)
 		}
 	}
@@ -226,6 +226,9 @@ func newMemParams(a *configs.Arch, cfg MemConfig) (memParams, error) {
 // portEntry is the time from issue to the earliest use of the port: on the H200 the eighth store behind a full queue of eight
 // issues 3 cycles later than the port's interval alone would have it.
 const portEntry = 3
+
+// unlimitedL2 stands for an L2 of unknown size: nothing is thrown out of it by what one SM touches in a run.
+const unlimitedL2 = 1 << 29
 
 // l1Capacity is the data cache left beside the shared memory in use. A unified array loses the smallest selectable
 // carve-out that holds it; what the array keeps beside the largest carve-out is always cache.

@@ -1,6 +1,7 @@
 package pipelines
 
 import (
+	"sync"
 	"testing"
 
 	"github.com/sarchlab/smsim/configs"
@@ -156,8 +157,11 @@ func (p *rigProgram) finish(s *rigWarp, cycle uint64, left *int, end *uint64) bo
 	return true
 }
 
+var loadH200 = sync.OnceValues(func() (*configs.Arch, error) { return configs.Load("sm_90", nil) })
+
+// h200 is sm_90, for reading only.
 func h200(t testing.TB) *configs.Arch {
-	a, err := configs.Load("sm_90", nil)
+	a, err := loadH200()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -32,6 +32,10 @@ func (m *MemPath) sharedPasses(addr *[32]uint64, mask uint32, size uint64, atomi
 			continue
 		}
 		groups++
+		if !atomic && size <= 4 && m.conflictFree(addr, g, lo) {
+			passes++
+			continue
+		}
 		b.count = [64]uint8{}
 		worst := uint8(1)
 		for ; g != 0; g &= g - 1 {
@@ -67,6 +71,23 @@ func (m *MemPath) sharedPasses(addr *[32]uint64, mask uint32, size uint64, atomi
 		passes += uint64(worst)
 	}
 	return passes, groups
+}
+
+// conflictFree says whether the lanes of a group, from lane lo on, find every bank asked for at most one word. Accesses lie
+// within one word.
+func (m *MemPath) conflictFree(addr *[32]uint64, group uint32, lo uint) bool {
+	p, b := &m.par, &m.banks
+	used := uint64(0)
+	for ; group != 0; group &= group - 1 {
+		w := addr[(lo+uint(bits.TrailingZeros32(group)))&31] >> p.bankShift
+		bank := w & uint64(p.banks-1) & 63
+		if used>>bank&1 != 0 && b.word[bank][0] != w {
+			return false
+		}
+		used |= 1 << bank
+		b.word[bank][0] = w
+	}
+	return true
 }
 
 // accessShared is LDS, STS and ATOMS.
