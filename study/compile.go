@@ -107,7 +107,7 @@ func entryName(m *ptx.Module, cs *workloads.Case) (string, error) {
 	case len(names) == 0:
 		return "", cs.EntryAt.Errorf("%s has no kernel (.entry with a body)", file)
 	case cs.Entry == "" && len(names) > 1:
-		return "", cs.EntryAt.Errorf("%s has %d kernels; name one: %s", file, len(names), list(names))
+		return "", cs.EntryAt.Errorf("%s has %d kernels; name one (entry in a run file, --kernel on the command line): %s", file, len(names), list(names))
 	case cs.Entry == "":
 		return names[0], nil
 	case !slices.Contains(names, cs.Entry):

@@ -17,9 +17,9 @@ import (
 // DefaultArch is simulated when neither the run file nor the command names an architecture.
 const DefaultArch = "sm_90"
 
-// DefaultCycleLimit ends a simulation whose kernel does not end. It is half a second of H200 time; the simulation of one
-// warp in an endless loop takes about half a minute to get there.
-const DefaultCycleLimit = 1_000_000_000
+// DefaultCycleLimit ends a simulation whose kernel does not end: 10 ms of H200 time, which takes up to half a minute to
+// simulate on a full SM.
+const DefaultCycleLimit = 20_000_000
 
 // Options are the choices of an execution that do not change its results.
 type Options struct {

@@ -1,6 +1,9 @@
 package study
 
 import (
+	"errors"
+	"fmt"
+
 	"github.com/sarchlab/smsim/isa"
 	"github.com/sarchlab/smsim/sim"
 	"github.com/sarchlab/smsim/sm"
@@ -27,5 +30,10 @@ func simulate(m *machine, p *isa.Program, l *isa.Launch, blocks []int, s *worklo
 	if m.board.SMs > 0 && (m.otherBoard || m.arch.Memory.DRAMBytesCycleAll == 0) {
 		opt.DRAMBytesCycle = m.board.MemoryGBs * 1000 / m.board.ClockMHz / float64(m.board.SMs)
 	}
-	return sm.Run(m.arch, p, l, opt)
+	r, err := sm.Run(m.arch, p, l, opt)
+	var stuck *sm.StuckError
+	if errors.As(err, &stuck) && stuck.Cycle >= opt.MaxCycles {
+		err = fmt.Errorf("%w\n  an endless loop? If the kernel only takes long, raise the limit: --cycle-limit or cycle_limit", err)
+	}
+	return r, err
 }

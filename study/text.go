@@ -123,7 +123,7 @@ func (t *textWriter) notes(rep *Report) {
 	}
 	for i := range rep.Runs {
 		if r := &rep.Runs[i]; r.Check == "failed" {
-			t.paragraph(fmt.Sprintf("FAILED: %s: %s.", runName(r), r.CheckNote), "  ")
+			t.paragraph(fmt.Sprintf("FAILED: %s: %s.", RunName(r), r.CheckNote), "  ")
 		}
 	}
 	for _, f := range rep.Failures {
@@ -187,8 +187,12 @@ func confidenceWords(c string) string {
 		"that hang on them with care."
 }
 
-func runName(r *Run) string {
-	return strings.TrimSpace(r.Variant + " " + r.Launch + " on " + r.Arch)
+// RunName names a run in a sentence: variant, launch, architecture.
+func RunName(r *Run) string {
+	if r.Launch == "" {
+		return r.Variant + " on " + r.Arch
+	}
+	return r.Variant + " " + r.Launch + " on " + r.Arch
 }
 
 // thousands writes an integer with thin groups: 1 234 567.

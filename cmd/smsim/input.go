@@ -106,7 +106,7 @@ func (s *settings) barePTX(name string, text []byte) *workloads.Plan {
 	at := strictyaml.Place{File: name}
 	return &workloads.Plan{Path: name, Name: strings.TrimSuffix(filepath.Base(name), filepath.Ext(name)), Bare: true,
 		Settings: workloads.Settings{Check: workloads.CheckAuto, Caches: workloads.CachesWarm},
-		Cases:    []*workloads.Case{{Place: at, Kernel: &workloads.KernelFile{Path: name, Text: text}, EntryAt: at}}}
+		Cases:    []*workloads.Case{{Place: at, Kernel: &workloads.KernelFile{Path: name, Text: text}, EntryAt: strictyaml.Place{File: "command line"}}}}
 }
 
 // applyLaunch replaces entry, geometry and arguments of the plan's only case. Expected output belongs to the launch in

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -110,12 +111,12 @@ func outcome(rep *study.Report) error {
 	for _, f := range rep.Failures {
 		var in *study.InputError
 		input = input && errors.As(f.Err, &in)
-		errs = append(errs, fmt.Errorf("%s %s on %s: %w", f.Variant, f.Launch, f.Arch, f.Err))
+		errs = append(errs, fmt.Errorf("%s on %s: %w", strings.TrimSpace(f.Variant+" "+f.Launch), f.Arch, f.Err))
 	}
 	if n := rep.Failed(); n > 0 {
 		for i := range rep.Runs {
 			if r := &rep.Runs[i]; r.Check == "failed" {
-				errs = append(errs, fmt.Errorf("check failed: %s %s on %s: %s", r.Variant, r.Launch, r.Arch, r.CheckNote))
+				errs = append(errs, fmt.Errorf("check failed: %s: %s", study.RunName(r), r.CheckNote))
 			}
 		}
 		return errors.Join(errs...)

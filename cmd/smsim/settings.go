@@ -70,8 +70,8 @@ func newSettings(cmd *cobra.Command) (*settings, error) {
 	})
 	all := slices.Concat(names, []string{envName("arch")}, runEnvNames())
 	for _, kv := range os.Environ() {
-		name, _, _ := strings.Cut(kv, "=")
-		if strings.HasPrefix(name, envPrefix+"_") && !slices.Contains(all, name) {
+		name, value, _ := strings.Cut(kv, "=")
+		if value != "" && strings.HasPrefix(name, envPrefix+"_") && !slices.Contains(all, name) {
 			return nil, usageError{fmt.Errorf("environment variable %s is not a setting%s", name, strictyaml.DidYouMean(name, all))}
 		}
 	}
