@@ -36,9 +36,11 @@ func Compile(m *ptx.Module, entry string, t *isa.Target, opt Options) (*isa.Prog
 		p.Notes = append(p.Notes, fmt.Sprintf("%s is written for sm_%d; every instruction of %s could be lowered to %s", m.File, m.SM, src.Name, t.Name))
 	}
 	f.analyse()
+	f.dump("front")
 	if !opt.NoOptimise {
 		f.optimise()
 	}
+	f.dump("opt")
 	f.expandPseudos()
 	f.legalise()
 	if !opt.NoOptimise {
@@ -50,6 +52,7 @@ func Compile(m *ptx.Module, entry string, t *isa.Target, opt Options) (*isa.Prog
 	if !opt.NoOptimise {
 		f.schedule(limit)
 	}
+	f.dump("ra")
 	regs, err := f.allocate(limit)
 	if err != nil {
 		return nil, &ErrorList{Kernel: src.Name, Target: t.Name, Errs: []error{&Error{File: m.File, Pos: src.Pos, Msg: err.Error()}}}

@@ -262,6 +262,13 @@ func (v *numberer) record(b *block, in *isa.Inst) {
 			continue
 		}
 		if v.unify(in, &e) {
+			// A word of a tuple must keep a definition of its own: the tuple's readers cannot be redirected.
+			if o := &in.Dst[0]; o.Kind == isa.KindReg && o.Flags&(flagPair|flagQuad) == 0 {
+				if _, member := v.f.inTuple[o.Reg]; member && plainPreds(in) {
+					toMov(in, isa.R(e.dst[0].Reg))
+					return
+				}
+			}
 			dead(in)
 			return
 		}
@@ -288,6 +295,14 @@ func (v *numberer) unify(in *isa.Inst, e *valueEntry) bool {
 		}
 	}
 	for k := range in.Dst[:in.NDst] {
+		// Words of tuples among several results stay as they are.
+		if o := &in.Dst[k]; o.Kind == isa.KindReg && o.Flags&(flagPair|flagQuad) == 0 && (!plainPreds(in) || isAdd64(in) || isLea64(in)) {
+			if _, member := v.f.inTuple[o.Reg]; member && !v.wholeTuple(in, e) {
+				return false
+			}
+		}
+	}
+	for k := range in.Dst[:in.NDst] {
 		var to []isa.Operand
 		v.f.members(&e.dst[k], func(kind isa.OperandKind, r isa.Reg) { to = append(to, isa.Operand{Kind: kind, Reg: r}) })
 		i := 0
@@ -297,6 +312,16 @@ func (v *numberer) unify(in *isa.Inst, e *valueEntry) bool {
 		})
 	}
 	return true
+}
+
+// wholeTuple says that the two results of a 64-bit addition are a tuple, and the earlier instruction's too, so that
+// readers of the tuple can be redirected.
+func (v *numberer) wholeTuple(in *isa.Inst, e *valueEntry) bool {
+	if !isAdd64(in) && !isLea64(in) {
+		return false
+	}
+	a, b := v.f.tuples[in.Dst[0].Reg], v.f.tuples[e.dst[0].Reg]
+	return len(a) == 2 && len(b) == 2 && a[1] == in.Dst[1].Reg && b[1] == e.dst[1].Reg
 }
 
 // stable says that the operand has one value wherever the instruction that reads it is repeated below.
