@@ -172,12 +172,13 @@ func (v *numberer) substituteTuple(in *isa.Inst, k int) {
 // mergeFlags is replacement r with the modifiers of operand o; ok is false where the instruction could not take it.
 func mergeFlags(in *isa.Inst, o *isa.Operand, r isa.Operand) (isa.Operand, bool) {
 	flags := o.Flags &^ isa.Reuse
+	if r.Kind == isa.KindReg && r.Reg >= isa.VirtualBase && r.Flags == 0 {
+		r.Flags = flags
+		return r, true
+	}
 	if flags == 0 {
 		if in.Op == isa.OpXMAD && (r.Kind == isa.KindImm && uint32(r.Imm) > 0xffff) {
 			return r, false
-		}
-		if r.Kind == isa.KindImm && r.Imm >= dynamicShared/2 && in.Op != isa.OpMOV && in.Op != isa.OpIADD3 && in.Op != isa.OpIADD {
-			return r, true
 		}
 		return r, true
 	}
