@@ -36,11 +36,9 @@ func Compile(m *ptx.Module, entry string, t *isa.Target, opt Options) (*isa.Prog
 		p.Notes = append(p.Notes, fmt.Sprintf("%s is written for sm_%d; every instruction of %s could be lowered to %s", m.File, m.SM, src.Name, t.Name))
 	}
 	f.analyse()
-	f.dump("front")
 	if !opt.NoOptimise {
 		f.optimise()
 	}
-	f.dump("opt")
 	f.expandPseudos()
 	f.legalise()
 	if !opt.NoOptimise {
@@ -49,11 +47,11 @@ func Compile(m *ptx.Module, entry string, t *isa.Target, opt Options) (*isa.Prog
 	f.analyse()
 	f.converge()
 	limit := f.registerLimit(opt)
-	if !opt.NoOptimise {
-		f.schedule(limit)
+	allocate := f.arrangeCode
+	if opt.NoOptimise {
+		allocate = f.allocate
 	}
-	f.dump("ra")
-	regs, err := f.allocate(limit)
+	regs, err := allocate(limit)
 	if err != nil {
 		return nil, &ErrorList{Kernel: src.Name, Target: t.Name, Errs: []error{&Error{File: m.File, Pos: src.Pos, Msg: err.Error()}}}
 	}

@@ -57,6 +57,18 @@ func (f *fn) allocate(limit int) (int, error) {
 	return 0, fmt.Errorf("register allocation did not fit %d registers", limit)
 }
 
+// allocateWithoutSpill is one attempt of allocate; the code is unchanged where it fails.
+func (f *fn) allocateWithoutSpill(limit int) (int, bool) {
+	a := f.newAllocation()
+	a.coalesce()
+	spill, regs := a.assign(limit)
+	if len(spill) > 0 {
+		return 0, false
+	}
+	a.rewrite()
+	return regs, true
+}
+
 func (a *allocation) find(i int32) int32 {
 	for a.alias[i] != i {
 		a.alias[i] = a.alias[a.alias[i]]

@@ -41,9 +41,9 @@ func (f *fn) pressureTarget(limit int) int {
 }
 
 // schedule orders the instructions of each block: longest path to the end first, while registers last.
-func (f *fn) schedule(limit int) {
+func (f *fn) schedule(target int) {
 	l := f.live()
-	s := &scheduler{f: f, n: l.n, target: f.pressureTarget(limit) - 2}
+	s := &scheduler{f: f, n: l.n, target: target - 2}
 	s.uses = make([]int32, l.n.total)
 	s.isLive = newBitset(l.n.total)
 	s.lastDef = make([]int32, l.n.total+2)
@@ -60,6 +60,26 @@ func (f *fn) schedule(limit int) {
 			s.block(b, head, l.in[b.id], l.out[b.id])
 		}
 	}
+}
+
+// arrangeCode schedules for the target's register count and allocates; where that needs spills it tries again with
+// fewer registers in mind, and spills only in the program's own order.
+func (f *fn) arrangeCode(limit int) (int, error) {
+	before := make([][]isa.Inst, len(f.blocks))
+	for i, b := range f.blocks {
+		before[i] = append([]isa.Inst(nil), b.insts...)
+	}
+	target := f.pressureTarget(limit)
+	for _, t := range []int{target, target * 3 / 4, target / 2} {
+		f.schedule(t)
+		if regs, ok := f.allocateWithoutSpill(limit); ok {
+			return regs, nil
+		}
+		for i, b := range f.blocks {
+			b.insts = append(b.insts[:0], before[i]...)
+		}
+	}
+	return f.allocate(limit)
 }
 
 // node is an instruction in the dependence graph of a block.
@@ -408,8 +428,11 @@ type candidate struct {
 
 func (c *candidate) better(o *candidate, tight [2]bool) bool {
 	for _, k := range [2]int{1, 0} {
-		if tight[k] && c.delta[k] != o.delta[k] && (c.delta[k] > 0 || o.delta[k] > 0) {
-			return c.delta[k] < o.delta[k]
+		if tight[k] && (c.delta[k] > 0 || o.delta[k] > 0) {
+			if c.delta[k] != o.delta[k] {
+				return c.delta[k] < o.delta[k]
+			}
+			return c.index < o.index // the program's own order needs no more than it must
 		}
 	}
 	if !tight[0] && (c.delta[0] >= 2) != (o.delta[0] >= 2) { // a wide result would go over the target
