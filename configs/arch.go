@@ -169,6 +169,7 @@ type LSU struct {
 	SectorBytes      int  `yaml:"sector_bytes"`          // unit of transfer between L1 and L2
 	L1Ways           int  `yaml:"l1_ways"`               // associativity
 	L1CachesGlobal   bool `yaml:"l1_caches_global"`      // plain global loads are cached in L1 (not on most Kepler and Maxwell)
+	L1CachesReadOnly bool `yaml:"l1_caches_read_only"`   // read-only loads (ld.global.nc) are, by way of the texture path, when plain ones are not
 	L1TagsCycle      int  `yaml:"l1_tags_per_cycle"`     // lines looked up a cycle
 	L1BytesCycle     int  `yaml:"l1_bytes_per_cycle"`    // data of L1 hits, an SM
 	MissesInFlight   int  `yaml:"misses_in_flight"`      // lines

@@ -89,7 +89,10 @@ func (m *MemPath) accessLoad(a MemAccess, t *MemTiming) {
 	t.Level = LevelL1
 
 	local := e.Space == isa.SpaceLocal
-	cached := local || p.cachesGlobal && !(e.Inst != nil && e.Inst.Mod.Has(isa.ModStrong))
+	cached := local || p.cachesGlobal
+	if e.Inst != nil && !local {
+		cached = (cached || p.cachesReadOnly && e.Inst.Mod.Has(isa.ModConstant)) && !e.Inst.Mod.Has(isa.ModStrong)
+	}
 	hitLatency := p.l1Latency
 	if local {
 		hitLatency = p.localLatency

@@ -43,7 +43,7 @@ type memParams struct {
 	unitCycles                                         uint64 // of the shared unit a pass takes
 
 	l1Latency, localLatency                    uint64
-	cachesGlobal                               bool
+	cachesGlobal, cachesReadOnly               bool
 	l1Bytes, l1Ways                            int
 	lineBytes                                  int
 	lineShift, sectorShift                     uint
@@ -88,6 +88,7 @@ func newMemParams(a *configs.Arch, cfg MemConfig) (memParams, error) {
 		l1Latency:       uint64(l.L1Latency),
 		localLatency:    uint64(l.LocalLatency),
 		cachesGlobal:    l.L1CachesGlobal,
+		cachesReadOnly:  l.L1CachesReadOnly,
 		l1Ways:          l.L1Ways,
 		lineBytes:       l.L1LineBytes,
 		sectorBytes:     uint64(l.SectorBytes),

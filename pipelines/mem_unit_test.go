@@ -43,3 +43,36 @@ func TestSharedRateOfTheUnit(t *testing.T) {
 		}
 	}
 }
+
+// TestReadOnlyLoads: where plain global loads pass L1 by, a read-only load that comes again hits.
+func TestReadOnlyLoads(t *testing.T) {
+	for _, c := range []struct {
+		arch            string
+		plain, readOnly MemLevel
+	}{{"sm_35", LevelL2, LevelL1}, {"sm_61", LevelL2, LevelL1}, {"sm_60", LevelL1, LevelL1}, {"sm_86", LevelL1, LevelL1}, {"sm_30", LevelL2, LevelL2}} {
+		a, err := configs.Load(c.arch, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, readOnly := range []bool{false, true} {
+			m, err := NewMemPath(a, MemConfig{SMs: 1, L2Bytes: 1 << 20, WarmL2: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			in, want := &isa.Inst{Op: isa.OpLDG}, c.plain
+			if readOnly {
+				in.Mod.Flags, want = isa.ModConstant, c.readOnly
+			}
+			var lanes [32]uint64
+			for i := range lanes {
+				lanes[i] = 1<<32 + uint64(4*i)
+			}
+			access := MemAccess{Cycle: 100, Class: isa.ClassLDG, Effect: &isa.Effect{Inst: in, Active: ^uint32(0), Exec: ^uint32(0), Size: 4, Addr: &lanes, Space: isa.SpaceGlobal, Load: true}}
+			m.Access(access)
+			access.Cycle = 5000
+			if got := m.Access(access).Level; got != want {
+				t.Errorf("%s, read-only %v: second load served at level %v, want %v", c.arch, readOnly, got, want)
+			}
+		}
+	}
+}
