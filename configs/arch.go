@@ -205,6 +205,8 @@ type LSU struct {
 	ConstantLine   int `yaml:"constant_line_bytes,omitempty"`
 	ConstantSector int `yaml:"constant_sector_bytes,omitempty"`
 	ConstantWays   int `yaml:"constant_ways,omitempty"`
+	// Wait of a constant operand that the second level has, where it differs from an LDC's; 0: constant_miss.
+	ConstantOperandMiss int `yaml:"constant_operand_miss,omitempty"`
 
 	ConstantBytes   int `yaml:"constant_bytes"`     // first-level constant cache
 	Constant15Bytes int `yaml:"constant_l15_bytes"` // second-level constant cache

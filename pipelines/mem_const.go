@@ -15,6 +15,7 @@ type ConstCache struct {
 	first, second                   sectorCache
 	lineShift, sectorShift          uint
 	latency, missSecond, missBeyond uint64
+	operandSecond                   uint64 // missSecond of an operand
 }
 
 // NewConstCache builds the caches of an architecture, empty.
@@ -26,13 +27,14 @@ func NewConstCache(a *configs.Arch) (*ConstCache, error) {
 		return nil, fmt.Errorf("constant cache of %s: lsu.constant_line_bytes %d and lsu.constant_sector_bytes %d must be powers of two, line >= sector", a.Name, line, sector)
 	}
 	return &ConstCache{
-		first:       newSectorCache(orInt(l.ConstantBytes, 2048), line, orInt(l.ConstantWays, 4)),
-		second:      newSectorCache(orInt(l.Constant15Bytes, 65536), line, 8),
-		lineShift:   log2(line),
-		sectorShift: log2(sector),
-		latency:     uint64(max(l.ConstantLatency, 1)),
-		missSecond:  uint64(max(l.ConstantMiss, 0)),
-		missBeyond:  orUint(l.ConstantMissL2, uint64(max(l.ConstantMiss, 0))),
+		first:         newSectorCache(orInt(l.ConstantBytes, 2048), line, orInt(l.ConstantWays, 4)),
+		second:        newSectorCache(orInt(l.Constant15Bytes, 65536), line, 8),
+		lineShift:     log2(line),
+		sectorShift:   log2(sector),
+		latency:       uint64(max(l.ConstantLatency, 1)),
+		missSecond:    uint64(max(l.ConstantMiss, 0)),
+		operandSecond: orUint(l.ConstantOperandMiss, uint64(max(l.ConstantMiss, 0))),
+		missBeyond:    orUint(l.ConstantMissL2, uint64(max(l.ConstantMiss, 0))),
 	}, nil
 }
 
@@ -40,13 +42,13 @@ func NewConstCache(a *configs.Arch) (*ConstCache, error) {
 // it has the value: the same cycle when the first level holds it. The miss is under way after the first call; calling
 // again while it is gives the same answer.
 func (c *ConstCache) Operand(cycle uint64, bank uint8, addr uint32) (ready uint64, hit bool) {
-	ready = c.lookup(cycle, bank, addr)
+	ready = c.lookup(cycle, bank, addr, c.operandSecond)
 	return ready, ready <= cycle
 }
 
 // Load books an LDC or ULDC issued at the cycle for one address and returns when its result can be used.
 func (c *ConstCache) Load(cycle uint64, bank uint8, addr uint32) (result uint64) {
-	return c.lookup(cycle, bank, addr) + c.latency
+	return c.lookup(cycle, bank, addr, c.missSecond) + c.latency
 }
 
 // LoadLanes books an LDC whose lanes read the given addresses; each distinct sector takes a further pass.
@@ -63,7 +65,7 @@ func (c *ConstCache) LoadLanes(cycle uint64, bank uint8, addr *[32]uint64, mask 
 		last = s
 		passes++
 		cycle++
-		result = max(result, c.lookup(cycle-1, bank, uint32(addr[lane]))+c.latency)
+		result = max(result, c.lookup(cycle-1, bank, uint32(addr[lane]), c.missSecond)+c.latency)
 	}
 	if passes == 0 {
 		return cycle + c.latency, 0
@@ -71,8 +73,8 @@ func (c *ConstCache) LoadLanes(cycle uint64, bank uint8, addr *[32]uint64, mask 
 	return result, passes
 }
 
-// lookup returns the cycle at which the first level has the sector.
-func (c *ConstCache) lookup(cycle uint64, bank uint8, addr uint32) uint64 {
+// lookup returns the cycle at which the first level has the sector; second is the time the second level takes.
+func (c *ConstCache) lookup(cycle uint64, bank uint8, addr uint32, second uint64) uint64 {
 	line := uint64(bank)<<32 | uint64(addr>>c.lineShift)
 	bit := uint32(1) << (addr >> c.sectorShift & (1<<(c.lineShift-c.sectorShift) - 1))
 	entry, victim := c.first.find(line)
@@ -83,9 +85,9 @@ func (c *ConstCache) lookup(cycle uint64, bank uint8, addr uint32) uint64 {
 	if entry.sectors&bit != 0 {
 		return max(cycle, entry.ready)
 	}
-	if second, v := c.second.find(line); second != nil {
+	if there, v := c.second.find(line); there != nil {
 		entry.sectors |= bit
-		entry.ready = max(entry.ready, cycle+c.missSecond)
+		entry.ready = max(entry.ready, cycle+second)
 	} else {
 		if v != nil {
 			c.second.replace(v, line)

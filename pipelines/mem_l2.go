@@ -2,7 +2,7 @@ package pipelines
 
 import "math/bits"
 
-// memFar is what an SM sees of L2 and DRAM: two servers with this SM's bandwidth.
+// memFar is what an SM sees of L2 and DRAM: two servers with this SM's share of bandwidth.
 type memFar struct {
 	l2Free, dramFree ticks
 }
@@ -19,9 +19,7 @@ func (m *MemPath) fetch(line uint64, sectors uint32, at uint64, t *MemTiming) ui
 	done := f.l2Free - p.l2SectorTicks + ticks(latency+jitter(line, p.l2Jitter))*ticksCycle
 	if hits < n {
 		t.Level = max(t.Level, LevelDRAM)
-		start = max(now, f.dramFree)
-		f.dramFree = start + ticks(n-hits)*p.dramSectorTicks
-		done = max(done, f.dramFree-p.dramSectorTicks+ticks(p.dramLatency+jitter(line, p.dramJitter))*ticksCycle)
+		done = max(done, m.fromDRAM(line, n-hits, now))
 	} else {
 		t.Level = max(t.Level, LevelL2)
 	}
