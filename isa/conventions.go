@@ -11,11 +11,12 @@ package isa
 // operand has its neutral value: predicate result dropped, carry-in false, combining predicate true, addend 0.
 // A predicate source PT is true, P(PT) with Neg (!PT) is false. RZ as destination drops the result.
 //
-// Value sources may be KindReg, KindUReg, KindImm (32 bits; sign-extended where the operation is 64 bits wide),
+// Value sources may be KindReg, KindUReg, KindImm (32 bits; where the operation is 64 bits wide Imm
+// is the 64-bit number, so -1 is Imm: -1, not I(0xffffffff)),
 // KindConst (c[bank][offset], pre-read at Bind), with Neg, Inv and, where the table says so, half or byte selectors.
 //
 // 64-bit operands are register pairs Rn, Rn+1 (low first): the operand names the low register, flag Wide64 is
-// allowed but not needed (the opcode decides). A 64-bit constant reads two words, an immediate is sign-extended.
+// allowed but not needed (the opcode decides). A 64-bit constant reads two words.
 //
 // Mod.Type TypeNone means S32 for integer operations whose result depends on signedness. U32 prints ".U32".
 // Uniform opcodes (UIADD3 ...) are their vector twin on KindUReg and KindUPred operands, same order and Mod.

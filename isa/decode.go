@@ -404,16 +404,8 @@ func (d *decoder) operand(o *Operand, word int, mods modKind) sref {
 	return sref{ptr: d.k.broadcast(mods.apply(v))}
 }
 
-// immWord is a word of an immediate: 32-bit immediates are sign-extended.
-func immWord(v int64, word int) uint32 {
-	if word == 0 {
-		return uint32(v)
-	}
-	if v >= -1<<31 && v <= 1<<32-1 {
-		return uint32(int32(uint32(v)) >> 31)
-	}
-	return uint32(v >> 32)
-}
+// immWord is a word of an immediate; the upper one is that of the 64-bit number (listings print a sign-extended one as negative).
+func immWord(v int64, word int) uint32 { return uint32(v >> (32 * word)) }
 
 // intMods are the integer modifiers of an operand's flags.
 func intMods(f OperandFlags) modKind {

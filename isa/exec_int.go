@@ -206,8 +206,13 @@ func (w *Warp) setCC(d *lanes, m, cf, of uint32, continued bool) {
 }
 
 func decVIADD(d *decoder) {
-	d.ints(2)
 	lane := laneBits(d.in.Mod.Type)
+	if lane != 32 || d.has(ModSat) { // a negated source is negated in every lane, before saturation
+		d.u.s[0], d.u.s[1] = d.raw(0, 0, 0), d.raw(1, 0, 0)
+		d.u.lut = uint8(bit(d.flags(0)&Neg != 0) | bit(d.flags(1)&Neg != 0)<<1)
+	} else {
+		d.ints(2)
+	}
 	switch {
 	case lane != 32:
 		d.u.sh = lane
@@ -234,7 +239,14 @@ func execIADDSat(w *Warp, u *uop, m uint32) {
 	a, b := w.val(&u.s[0]), w.val(&u.s[1])
 	d := w.out(u, 0, m)
 	for i := range d {
-		d[i] = clampS32(int64(int32(a[i])) + int64(int32(b[i])))
+		x, y := int64(int32(a[i])), int64(int32(b[i]))
+		if u.lut&1 != 0 {
+			x = -x
+		}
+		if u.lut&2 != 0 {
+			y = -y
+		}
+		d[i] = clampS32(x + y)
 	}
 	w.commit(u, 1, m)
 }
@@ -252,7 +264,14 @@ func execVIADDLanes(w *Warp, u *uop, m uint32) {
 	for i := range d {
 		var r uint32
 		for at := uint(0); at < 32; at += n {
-			v := laneOf(a[i], at, n, sgn) + laneOf(b[i], at, n, sgn)
+			x, y := laneOf(a[i], at, n, sgn), laneOf(b[i], at, n, sgn)
+			if u.lut&1 != 0 {
+				x = -x
+			}
+			if u.lut&2 != 0 {
+				y = -y
+			}
+			v := x + y
 			if sat {
 				v = clampLane(v, n, sgn)
 			}

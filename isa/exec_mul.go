@@ -30,9 +30,6 @@ func decIMAD(d *decoder) {
 			hi = modInv
 		}
 		u.s[3] = d.raw(2, 1, hi)
-		if len(d.vals) > 2 && d.vals[2].Kind == KindImm && !sa {
-			u.s[3] = sref{ptr: d.k.broadcast(hi.apply(uint32(d.vals[2].Imm >> 32)))}
-		}
 		u.exec = execIMADWide
 		if d.has(ModWide) {
 			d.dpair()

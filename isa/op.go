@@ -225,7 +225,7 @@ var opTable = [NumOps]opRow{
 	OpVABSDIFF2: {"VABSDIFF2", ClassVABSDIFF4, []span{{30, 37}}},
 	OpVABSDIFF4: {"VABSDIFF4", ClassVABSDIFF4, []span{{30, 110}}},
 	OpIABS:      {"IABS", ClassIABS, []span{{70, 999}}},
-	OpIMNMX:     {"IMNMX", ClassIMNMX, []span{{20, 89}}},
+	OpIMNMX:     {"IMNMX", ClassIMNMX, []span{{20, 62}, {72, 89}, {120, 121}}},
 	OpVIMNMX:    {"VIMNMX", ClassIMNMX, []span{{90, 999}}},
 	OpVIMNMX3:   {"VIMNMX3", ClassVIMNMX3, []span{{90, 110}}},
 	OpVIADDMNMX: {"VIADDMNMX", ClassVIADDMNMX, []span{{90, 110}}},
