@@ -80,6 +80,10 @@ func Execute(plan *workloads.Plan, opt Options) (*Report, error) {
 	if len(rep.Runs) == 0 {
 		return nil, allFailed(rep.Failures)
 	}
+	rep.archs = map[string]*configs.Arch{}
+	for name, m := range comp.machines {
+		rep.archs[name] = m.arch
+	}
 	rep.Comparisons = Compare(rep, plan.Compare)
 	rep.Answer = Answer(rep)
 	return rep, nil

@@ -3,6 +3,7 @@
 package study
 
 import (
+	"github.com/sarchlab/smsim/configs"
 	"github.com/sarchlab/smsim/sim"
 )
 
@@ -51,6 +52,8 @@ type Report struct {
 	XAxis    string `json:"x_axis,omitempty"`
 	WorkUnit string `json:"work_unit,omitempty"`
 	IsStudy  bool   `json:"-"`
+
+	archs map[string]*configs.Arch // of the runs, as simulated
 }
 
 // Failure is a case that gave no result on an architecture.
