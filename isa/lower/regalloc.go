@@ -154,7 +154,7 @@ func (f *fn) newAllocation() *allocation {
 		for i := len(b.insts) - 1; i >= 0; i-- {
 			in := &b.insts[i]
 			moveSrc := -1
-			if in.Op == isa.OpMOV && in.Src[0].Kind == isa.KindReg && in.Src[0].Flags == 0 && in.Src[0].Reg >= isa.VirtualBase && in.Dst[0].Flags == 0 && in.Dst[0].Kind == isa.KindReg && in.Dst[0].Reg >= isa.VirtualBase {
+			if in.Op == isa.OpMOV && !in.Mod.Has(modKeep) && in.Src[0].Kind == isa.KindReg && in.Src[0].Flags == 0 && in.Src[0].Reg >= isa.VirtualBase && in.Dst[0].Flags == 0 && in.Dst[0].Kind == isa.KindReg && in.Dst[0].Reg >= isa.VirtualBase {
 				moveSrc = n.of(isa.KindReg, in.Src[0].Reg)
 				a.pairs = append(a.pairs, movePair{int32(n.of(isa.KindReg, in.Dst[0].Reg)), int32(moveSrc), weight})
 			}
@@ -535,7 +535,7 @@ func (a *allocation) rewrite() {
 			for k := range in.Src[:in.NSrc] {
 				fix(&in.Src[k])
 			}
-			if in.Op == isa.OpMOV && in.Src[0].Kind == isa.KindReg && in.Src[0].Reg == in.Dst[0].Reg && in.Src[0].Flags == 0 {
+			if in.Op == isa.OpMOV && !in.Mod.Has(modKeep) && in.Src[0].Kind == isa.KindReg && in.Src[0].Reg == in.Dst[0].Reg && in.Src[0].Flags == 0 {
 				continue
 			}
 			kept = append(kept, in)

@@ -173,12 +173,11 @@ func (x *expander) madHi(d, a, b, c word, signed bool) word {
 	switch sm := x.sm(); {
 	case sm > 70:
 		d = x.out(d)
-		low := x.mov(auto, imm(0))
-		high := x.mov(auto, c)
+		low, high := x.mov(auto, imm(0)), c
 		x.emitWide(isa.OpIMAD, isa.Mod{Type: signedType(signed), Flags: isa.ModHI}, [][]word{{d}, {pt}}, [][]word{{a}, {b}, {low, high}})
 		return d
 	case sm == 70:
-		p := x.madWide(pair{auto, d}, a, b, pair{x.mov(auto, imm(0)), x.mov(auto, c)}, signed)
+		p := x.madWide(pair{auto, d}, a, b, pair{x.mov(auto, imm(0)), c}, signed)
 		return p.hi
 	case sm >= 20 && sm < 50:
 		d = x.out(d)
@@ -251,7 +250,7 @@ func (x *expander) madCarry(t vtype, mode string, in, out bool) {
 		if out {
 			to = x.carryOut()
 		}
-		low, high := x.mov(auto, imm(0)), x.mov(auto, c)
+		low, high := x.mov(auto, imm(0)), c
 		x.emitWide(isa.OpIMAD, isa.Mod{Type: signedType(t.signed()), Flags: isa.ModHI}, [][]word{{d}, {to}}, [][]word{{a}, {b}, {low, high}})
 		return
 	}

@@ -479,10 +479,36 @@ func ruleVmad(x *expander) {
 		v = x.shr64(pair{}, v, imm(shift), signed)
 	}
 	if signed {
-		x.mov(d, x.videoSatSigned(v.lo, v.hi))
+		r := x.videoSatSigned(v.lo, v.hi)
+		if x.vmadCopies(negProduct, negC || po, shift > 0, x.arg(1).Member == "", at.signed() || bt.signed()) {
+			x.movKeep(d, r)
+		} else {
+			x.mov(d, r)
+		}
 	} else {
 		x.mov(d, x.clampToU32(v, true))
 	}
+}
+
+// vmadCopies says that ptxas, which saturates in a register of its own, copies the result of a signed vmad. Found
+// by comparing all forms: it does not where the sum's own pair can hold the result.
+func (x *expander) vmadCopies(negProduct, plusOne, shifted, words, signed bool) bool {
+	switch sm := x.sm(); {
+	case sm < 70:
+		return false
+	case sm >= 120:
+		return negProduct && !shifted
+	case negProduct:
+		return true
+	case shifted:
+		return !words || plusOne
+	}
+	return plusOne && !words && signed
+}
+
+// movKeep is a copy that stays.
+func (x *expander) movKeep(d, a word) {
+	x.emit(isa.OpMOV, isa.Mod{Flags: modKeep}, []word{d}, []word{a})
 }
 
 // shr64Low is the low word of a 64-bit right shift.
