@@ -155,7 +155,7 @@ func (x *expander) loadElems(elems [][]word, addr word, off int64, t vtype, spac
 	if strong {
 		m.Flags |= isa.ModStrong
 	}
-	if nc && x.sm() >= 70 {
+	if nc && x.t().Has(isa.OpLDG) { // printed .CI before Volta; on 3.5 the opcode itself says it
 		m.Flags |= isa.ModConstant
 	}
 	x.emitWide(x.loadOp(space), m, [][]word{regs}, [][]word{{addr}})
