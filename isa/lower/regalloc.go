@@ -39,10 +39,13 @@ type mate struct {
 	weight float32
 }
 
+// maxAttempts bounds the rounds of spilling; each frees at least one register.
+const maxAttempts = 120
+
 // allocate maps all virtual registers to physical ones, spilling where more than limit general registers
 // would be needed, and returns the number of registers as the compiler reports it.
 func (f *fn) allocate(limit int) (int, error) {
-	for attempt := 0; attempt < 24; attempt++ {
+	for attempt := 0; attempt < maxAttempts; attempt++ {
 		a := f.newAllocation()
 		a.coalesce()
 		spill, regs := a.assign(limit)

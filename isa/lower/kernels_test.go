@@ -1,0 +1,204 @@
+package lower
+
+import (
+	"encoding/binary"
+	"encoding/csv"
+	"fmt"
+	"hash/fnv"
+	"os"
+	"path/filepath"
+	"sort"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/sarchlab/smsim/isa"
+	"github.com/sarchlab/smsim/isa/ptx"
+)
+
+// launch is a line of testdata/launches.txt.
+type launch struct {
+	file, kernel string
+	grid, block  isa.Dim3
+	words        int
+	sum          string
+	args         []string
+}
+
+func readLaunches(t *testing.T) []launch {
+	t.Helper()
+	text, err := os.ReadFile("testdata/launches.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []launch
+	for _, line := range strings.Split(string(text), "\n") {
+		f := strings.Fields(line)
+		if len(f) != 7 || f[0] == "#" {
+			continue
+		}
+		l := launch{file: f[0], kernel: f[1], grid: dim(f[2]), block: dim(f[3]), sum: f[5], args: strings.Split(f[6], ",")}
+		l.words, _ = strconv.Atoi(f[4])
+		out = append(out, l)
+	}
+	if len(out) == 0 {
+		t.Fatal("no launches")
+	}
+	return out
+}
+
+func dim(s string) isa.Dim3 {
+	var d isa.Dim3
+	fmt.Sscanf(s, "%dx%dx%d", &d.X, &d.Y, &d.Z)
+	return d
+}
+
+func parseKernel(t testing.TB, stem string) *ptx.Module {
+	t.Helper()
+	path := filepath.Join("..", "..", "workloads", stem, stem+".ptx")
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := ptx.Parse(stem+".ptx", text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// runLaunch executes block 0 and returns the warp-instructions and the checksum of what it wrote.
+func runLaunch(p *isa.Program, t *isa.Target, l *launch) (uint64, string, error) {
+	mem := isa.NewMemory()
+	var params []byte
+	var out *isa.Buffer
+	for i, a := range l.args {
+		f := strings.Split(a, ":")
+		n, _ := strconv.ParseUint(f[1], 10, 32)
+		if f[0] == "u32" {
+			params = binary.LittleEndian.AppendUint32(params, uint32(n))
+			continue
+		}
+		b := mem.Alloc(fmt.Sprint("arg", i), 4*n)
+		if f[0] == "out" {
+			out = b
+		} else {
+			seed, _ := strconv.ParseUint(f[2], 10, 32)
+			x := uint32(seed)
+			for w := range n {
+				x = x*1664525 + 1013904223
+				binary.LittleEndian.PutUint32(b.Data[4*w:], x)
+			}
+		}
+		for len(params)%8 != 0 {
+			params = append(params, 0)
+		}
+		params = binary.LittleEndian.AppendUint64(params, b.Addr)
+	}
+	k, err := isa.Bind(p, t, &isa.Launch{Grid: l.grid, Block: l.block, Params: params, Mem: mem, NumSMs: 132, MaxSteps: 5_000_000})
+	if err != nil {
+		return 0, "", err
+	}
+	steps, err := k.RunBlock(0)
+	if err != nil {
+		return 0, "", err
+	}
+	h := fnv.New64a()
+	h.Write(out.Data[:4*l.words])
+	return steps, fmt.Sprintf("%016x", h.Sum64()), nil
+}
+
+var kernelTargets = []int{61, 75, 80, 86, 89, 90, 100, 120}
+
+// reference is what the vendor's compiler made of a kernel on a target.
+type reference struct{ steps, static, regs int }
+
+func readReference(t *testing.T) map[string]reference {
+	t.Helper()
+	f, err := os.Open("testdata/ptxas.csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	rows, err := csv.NewReader(f).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := map[string]reference{}
+	for _, r := range rows[1:] {
+		var x reference
+		x.steps, _ = strconv.Atoi(r[2])
+		x.static, _ = strconv.Atoi(r[3])
+		x.regs, _ = strconv.Atoi(r[4])
+		out[r[0]+" "+r[1]] = x
+	}
+	return out
+}
+
+// Bounds of the comparison with the vendor's compiler: what is reached, to be tightened, never loosened.
+const (
+	medianInstructions = 0.05 // of |ours/theirs - 1| over kernels and targets, executed warp-instructions
+	worstInstructions  = 0.60
+	medianRegisters    = 0.25
+)
+
+// TestKernels compiles the bundled kernels for eight targets, optimised and not, executes a block of each and
+// compares the result with the one measured on hardware. It also reports executed instructions and
+// registers against the vendor's compiler.
+func TestKernels(t *testing.T) {
+	launches, ref := readLaunches(t), readReference(t)
+	targets := kernelTargets
+	if testing.Short() {
+		targets = []int{61, 86, 90}
+	}
+	modules := map[string]*ptx.Module{}
+	for i := range launches {
+		if s := launches[i].file; modules[s] == nil {
+			modules[s] = parseKernel(t, s)
+		}
+	}
+	var steps, regs []float64
+	var report []string
+	for _, sm := range targets {
+		target := testTarget(sm)
+		for i := range launches {
+			l := &launches[i]
+			for _, plain := range []bool{false, true} {
+				if plain && sm != 61 && sm != 90 {
+					continue
+				}
+				p, err := Compile(modules[l.file], l.kernel, target, Options{NoOptimise: plain})
+				if err != nil {
+					t.Errorf("sm_%d %s: %v", sm, l.kernel, err)
+					continue
+				}
+				n, sum, err := runLaunch(p, target, l)
+				switch {
+				case err != nil:
+					t.Errorf("sm_%d %s (unoptimised %v): %v", sm, l.kernel, plain, err)
+				case sum != l.sum:
+					t.Errorf("sm_%d %s (unoptimised %v): checksum %s, want %s", sm, l.kernel, plain, sum, l.sum)
+				}
+				r := ref[fmt.Sprintf("%s sm_%d", l.kernel, sm)]
+				if plain || r.steps == 0 {
+					continue
+				}
+				x, y := float64(n)/float64(r.steps), float64(p.Regs)/float64(r.regs)
+				report = append(report, fmt.Sprintf("sm_%-4d %-18s executed %.3f  registers %3d of %3d", sm, l.kernel, x, p.Regs, r.regs))
+				steps, regs = append(steps, abs(x-1)), append(regs, abs(y-1))
+			}
+		}
+	}
+	for _, line := range report {
+		t.Log(line)
+	}
+	sort.Float64s(steps)
+	sort.Float64s(regs)
+	med, worst, medRegs := steps[len(steps)/2], steps[len(steps)-1], regs[len(regs)/2]
+	t.Logf("executed instructions: median %.3f, worst %.3f off; registers: median %.3f off", med, worst, medRegs)
+	if med > medianInstructions || worst > worstInstructions || medRegs > medianRegisters {
+		t.Errorf("off by median %.3f (at most %.2f), worst %.3f (%.2f), registers %.3f (%.2f)", med, medianInstructions, worst, worstInstructions, medRegs, medianRegisters)
+	}
+}
+
+func abs(x float64) float64 { return max(x, -x) }

@@ -1,0 +1,220 @@
+package lower
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math/rand"
+	"strings"
+	"testing"
+
+	"github.com/sarchlab/smsim/isa"
+	"github.com/sarchlab/smsim/isa/ptx"
+)
+
+// programWriter writes random kernels: integer code on a few registers with branches and a loop, whose registers
+// are all stored at the end.
+type programWriter struct {
+	sb    strings.Builder
+	r     *rand.Rand
+	label int
+	temp  int
+}
+
+func (w *programWriter) reg() string {
+	if w.r.Intn(6) == 0 {
+		return fmt.Sprint(int32(w.r.Uint32()) >> w.r.Intn(32))
+	}
+	return w.onlyReg()
+}
+func (w *programWriter) onlyReg() string { return fmt.Sprintf("%%r%d", 10+w.r.Intn(8)) }
+func (w *programWriter) wide() string    { return fmt.Sprintf("%%rd%d", 10+w.r.Intn(4)) }
+func (w *programWriter) out(format string, args ...any) {
+	fmt.Fprintf(&w.sb, "\t"+format+"\n", args...)
+}
+
+func (w *programWriter) pick(s ...string) string { return s[w.r.Intn(len(s))] }
+
+func (w *programWriter) instruction() {
+	d := w.onlyReg()
+	switch w.r.Intn(22) {
+	case 0, 1:
+		w.out("add.s32 %s, %s, %s;", d, w.reg(), w.reg())
+	case 2:
+		w.out("sub.s32 %s, %s, %s;", d, w.reg(), w.reg())
+	case 3:
+		w.out("mul.lo.s32 %s, %s, %s;", d, w.onlyReg(), w.reg())
+	case 4:
+		w.out("mad.lo.s32 %s, %s, %s, %s;", d, w.onlyReg(), w.reg(), w.reg())
+	case 5, 6:
+		w.out("%s.b32 %s, %s, %s;", w.pick("and", "or", "xor"), d, w.onlyReg(), w.reg())
+	case 7:
+		w.out("shl.b32 %s, %s, %d;", d, w.onlyReg(), w.r.Intn(34))
+	case 8:
+		w.out("%s %s, %s, %d;", w.pick("shr.u32", "shr.s32"), d, w.onlyReg(), w.r.Intn(34))
+	case 9:
+		w.out("%s %s, %s, %s;", w.pick("min.s32", "max.s32", "min.u32", "max.u32"), d, w.onlyReg(), w.reg())
+	case 10:
+		w.temp++
+		w.out("setp.%s %%p%d, %s, %s;", w.pick("lt.s32", "ge.u32", "eq.s32", "ne.s32"), w.temp, w.onlyReg(), w.reg())
+		w.out("selp.b32 %s, %s, %s, %%p%d;", d, w.reg(), w.reg(), w.temp)
+	case 11:
+		w.temp++
+		w.out("and.b32 %%t%d, %s, %d;", w.temp, w.onlyReg(), 1+w.r.Intn(7))
+		w.out("setp.%s.s32 %%p%d, %%t%d, 0;", w.pick("eq", "ne"), w.temp, w.temp)
+		w.out("%s%%p%d %s %s, %s, %s;", w.pick("@", "@!"), w.temp, w.pick("add.s32", "xor.b32", "min.s32"), d, w.onlyReg(), w.reg())
+	case 12:
+		w.out("mul.wide.%s %s, %s, %s;", w.pick("u32", "s32"), w.wide(), w.onlyReg(), w.pick(w.reg(), "4", "8", "12"))
+	case 13, 14:
+		w.out("%s %s, %s, %s;", w.pick("add.s64", "sub.s64"), w.wide(), w.wide(), w.pick(w.wide(), fmt.Sprint(w.r.Intn(4096)-2048), "-1"))
+	case 15:
+		w.out("shl.b64 %s, %s, %d;", w.wide(), w.wide(), w.r.Intn(40))
+	case 16:
+		w.out("cvt.u64.u32 %s, %s;", w.wide(), w.onlyReg())
+	case 17:
+		w.out("cvt.u32.u64 %s, %s;", d, w.wide())
+	case 18:
+		w.out("{ .reg .b32 lo, hi; mov.b64 {lo, hi}, %s; xor.b32 %s, lo, hi; }", w.wide(), d)
+	case 19:
+		w.out("not.b32 %s, %s;", d, w.onlyReg())
+	case 20:
+		w.out("add.cc.u32 %s, %s, %s;", d, w.onlyReg(), w.onlyReg())
+		w.out("addc.u32 %s, %s, %s;", w.onlyReg(), w.onlyReg(), w.reg())
+	case 21:
+		w.out("st.shared.u32 [%%sh+%d], %s;", 4*w.r.Intn(4), w.onlyReg())
+		w.out("ld.shared.u32 %s, [%%sh+%d];", d, 4*w.r.Intn(4))
+	}
+}
+
+func (w *programWriter) section(depth int) {
+	for range 3 + w.r.Intn(12) {
+		w.instruction()
+	}
+	if depth == 0 {
+		return
+	}
+	switch w.r.Intn(4) {
+	case 0, 1: // if, with or without else, on a value that differs between lanes
+		w.label++
+		w.temp++
+		n, p := w.label, w.temp
+		w.out("setp.%s %%p%d, %s, %s;", w.pick("lt.s32", "ne.s32", "gt.u32"), p, w.onlyReg(), w.reg())
+		w.out("@%%p%d bra E%d;", p, n)
+		w.section(depth - 1)
+		if w.r.Intn(2) == 0 {
+			w.out("bra J%d;", n)
+			fmt.Fprintf(&w.sb, "E%d:\n", n)
+			w.section(depth - 1)
+		} else {
+			fmt.Fprintf(&w.sb, "E%d:\n", n)
+		}
+		fmt.Fprintf(&w.sb, "J%d:\n", n)
+	case 2: // loop with a trip count that differs between lanes or not
+		w.label++
+		w.temp++
+		n, p := w.label, w.temp
+		w.out("and.b32 %%c%d, %s, 3;", n, w.pick("%r0", w.onlyReg()))
+		fmt.Fprintf(&w.sb, "L%d:\n", n)
+		w.section(depth - 1)
+		w.out("add.s32 %%c%d, %%c%d, -1;", n, n)
+		w.out("setp.ge.s32 %%p%d, %%c%d, 0;", p, n)
+		w.out("@%%p%d bra L%d;", p, n)
+	}
+	w.section(depth - 1)
+}
+
+// randomKernel is a kernel of one output pointer and one number.
+func randomKernel(seed int64) string {
+	w := &programWriter{r: rand.New(rand.NewSource(seed))}
+	w.section(2)
+	body := w.sb.String()
+	w.sb.Reset()
+	w.sb.WriteString(".version 7.0\n.target sm_50\n.address_size 64\n.visible .entry k(.param .u64 out, .param .u32 n)\n{\n")
+	fmt.Fprintf(&w.sb, "\t.reg .b32 %%r<20>, %%t<%d>, %%c<%d>, %%sh, %%sb;\n\t.reg .b64 %%rd<20>;\n\t.reg .pred %%p<%d>;\n\t.shared .align 4 .b8 buf[2048];\n", w.temp+1, w.label+1, w.temp+1)
+	w.out("mov.u32 %%r0, %%ctaid.x;")
+	w.out("mov.u32 %%r1, %%tid.x;")
+	w.out("ld.param.u64 %%rd1, [out];")
+	w.out("ld.param.u32 %%r2, [n];")
+	w.out("mov.u32 %%sb, buf;")
+	w.out("shl.b32 %%sh, %%r1, 4;")
+	w.out("add.s32 %%sh, %%sh, %%sb;")
+	for i := range 4 {
+		w.out("st.shared.u32 [%%sh+%d], %%r2;", 4*i)
+	}
+	for i := range 8 {
+		w.out("mad.lo.s32 %%r%d, %%r1, %d, %d;", 10+i, int32(w.r.Uint32())|1, int32(w.r.Uint32()))
+	}
+	for i := range 4 {
+		w.out("mul.wide.u32 %%rd%d, %%r%d, %%r%d;", 10+i, 10+i, 12+i)
+	}
+	w.sb.WriteString(body)
+	w.out("mul.wide.u32 %%rd2, %%r1, 64;")
+	w.out("add.s64 %%rd3, %%rd1, %%rd2;")
+	for i := range 8 {
+		w.out("st.global.u32 [%%rd3+%d], %%r%d;", 4*i, 10+i)
+	}
+	for i := range 4 {
+		w.out("st.global.u64 [%%rd3+%d], %%rd%d;", 32+8*i, 10+i)
+	}
+	w.out("ret;")
+	w.sb.WriteString("}\n")
+	return w.sb.String()
+}
+
+func runRandom(p *isa.Program, t *isa.Target) ([]byte, error) {
+	mem := isa.NewMemory()
+	out := mem.Alloc("out", 64*64)
+	params := binary.LittleEndian.AppendUint64(nil, out.Addr)
+	params = binary.LittleEndian.AppendUint32(params, 77)
+	k, err := isa.Bind(p, t, &isa.Launch{Grid: isa.Dim3{X: 3, Y: 1, Z: 1}, Block: isa.Dim3{X: 50, Y: 1, Z: 1}, Params: params, Mem: mem, MaxSteps: 200000})
+	if err != nil {
+		return nil, err
+	}
+	_, err = k.RunBlock(2)
+	return out.Data, err
+}
+
+// TestOptimisationKeepsResults compares optimised with unoptimised programs of random kernels on every
+// generation; unoptimised results must also agree between targets.
+func TestOptimisationKeepsResults(t *testing.T) {
+	n := 60
+	if testing.Short() {
+		n = 12
+	}
+	targets := []int{30, 35, 52, 61, 70, 75, 86, 90, 100, 120}
+	for seed := range int64(n) {
+		text := randomKernel(seed)
+		m, err := ptx.Parse("random.ptx", []byte(text))
+		if err != nil {
+			t.Fatalf("seed %d: %v", seed, err)
+		}
+		var want []byte
+		for _, sm := range targets {
+			target := testTarget(sm)
+			for _, opt := range []Options{{NoOptimise: true}, {}, {MaxRegs: 18}} {
+				p, err := Compile(m, "k", target, opt)
+				if err != nil {
+					t.Fatalf("seed %d sm_%d: %v", seed, sm, err)
+				}
+				got, err := runRandom(p, target)
+				if err != nil {
+					t.Fatalf("seed %d sm_%d %+v: %v", seed, sm, opt, err)
+				}
+				if want == nil {
+					want = got
+				} else if string(got) != string(want) {
+					t.Errorf("seed %d sm_%d %+v: results differ\n%s", seed, sm, opt, diffWords(got, want))
+					break
+				}
+			}
+		}
+	}
+}
+
+func diffWords(got, want []byte) string {
+	for i := 0; i+4 <= len(got); i += 4 {
+		if g, w := binary.LittleEndian.Uint32(got[i:]), binary.LittleEndian.Uint32(want[i:]); g != w {
+			return fmt.Sprintf("thread %d word %d: %#x, want %#x", i/64, i%64/4, g, w)
+		}
+	}
+	return ""
+}
