@@ -67,11 +67,8 @@ var (
 	reTarget  = regexp.MustCompile(`^\s*\.target\s+sm_(\d+)`)
 	reHeader  = regexp.MustCompile(`EF_CUDA_SM(\d+)`)
 	reLabel   = regexp.MustCompile(`^\s*(\.L_x?_?[A-Za-z0-9_.$]+|\$[A-Za-z0-9_.$]+):\s*$`)
-	reAddr    = regexp.MustCompile(`^\s*(?:\{\s*)?/\*([0-9a-fA-F]{4,})\*/\s*`)
-	reWord    = regexp.MustCompile(`/\*\s*0x([0-9a-fA-F]{8,16})\s*\*/`)
 	reCtrl    = regexp.MustCompile(`^\s*\[?(B[0-9-]{6}:R[0-9-]:W[0-9-]:[Y-]:S\d\d)\]?\s*`)
 	reRes     = regexp.MustCompile(`(?i)\b(REG|SHARED|STACK|LOCAL)\s*:\s*(\d+)`)
-	reSize    = regexp.MustCompile(`^\s*\.size\b`)
 )
 
 // Read splits a listing into functions. Lines that are neither headers, labels, instructions nor
@@ -87,6 +84,12 @@ func Read(file string, text []byte) (*Listing, error) {
 	}
 	for i, s := range l.Lines {
 		n := i + 1
+		if t := strings.TrimLeft(s, " \t{"); strings.HasPrefix(t, "/*") && f != nil {
+			if err := l.instruction(f, s, n); err != nil {
+				return nil, err
+			}
+			continue
+		}
 		switch {
 		case reCode.MatchString(s):
 			sm, _ = strconv.Atoi(reCode.FindStringSubmatch(s)[1])
@@ -127,7 +130,7 @@ func Read(file string, text []byte) (*Listing, error) {
 			continue
 		}
 		for _, m := range reRes.FindAllStringSubmatch(s, -1) {
-			if f != nil && !reAddr.MatchString(s) {
+			if f != nil {
 				v, _ := strconv.Atoi(m[2])
 				pendingRes[strings.ToUpper(m[1])] = v
 				f.applyResources(pendingRes)
@@ -172,70 +175,82 @@ func firstLine(lines []string) string {
 
 // instruction reads one line that may hold an instruction, its encoding, both, or neither.
 func (l *Listing) instruction(f *Function, s string, n int) error {
-	ctrl := ""
-	body := s
-	if m := reCtrl.FindStringSubmatchIndex(body); m != nil {
+	ctrl, body := "", s
+	if m := reCtrl.FindStringSubmatchIndex(leading(body, "B[")); m != nil {
 		ctrl = body[m[2]:m[3]]
 		body = body[m[1]:]
 	}
-	am := reAddr.FindStringSubmatchIndex(body)
-	words := reWord.FindAllStringSubmatch(s, -1)
-	if am == nil && ctrl == "" {
-		if len(words) == 0 {
-			return nil
+	r := rawInst{line: n, slot: -1}
+	var text strings.Builder
+	hasAddr := false
+	for body != "" { // text between comments, and the comments: address or encodings
+		k := strings.Index(body, "/*")
+		if k < 0 {
+			text.WriteString(body)
+			break
 		}
-		if f == nil {
-			return nil
+		text.WriteString(body[:k])
+		end := strings.Index(body[k:], "*/")
+		if end < 0 {
+			break
 		}
-		for _, w := range words { // the second word of a 128-bit encoding, or a scheduling word
-			v, _ := strconv.ParseUint(w[1], 16, 64)
-			f.addWord(v)
+		c := strings.TrimSpace(body[k+2 : k+end])
+		body = body[k+end+2:]
+		if h, ok := strings.CutPrefix(c, "0x"); ok {
+			if v, err := strconv.ParseUint(h, 16, 64); err == nil && len(h) >= 8 {
+				r.words = append(r.words, v)
+			}
+		} else if v, err := strconv.ParseUint(c, 16, 32); err == nil && len(c) >= 4 {
+			r.addr, hasAddr = uint32(v), true
+		}
+	}
+	t := text.String()
+	if !hasAddr && ctrl == "" {
+		if f != nil && strings.TrimSpace(t) == "" {
+			for _, v := range r.words { // the second word of a 128-bit encoding, or a scheduling word
+				f.addWord(v)
+			}
 		}
 		return nil
 	}
 	if f == nil {
 		return &Error{File: l.File, Line: n, Col: 1, Msg: "instruction outside a function", Text: s}
 	}
-	r := rawInst{line: n, slot: -1}
-	if am != nil {
-		a, err := strconv.ParseUint(body[am[2]:am[3]], 16, 32)
-		if err != nil {
-			return &Error{File: l.File, Line: n, Col: 1, Msg: "bad address", Text: s}
-		}
-		r.addr = uint32(a)
-		r.dual = strings.Contains(body[:am[0]+strings.Index(body[am[0]:], "/")], "{")
-		body = body[am[1]:]
-	} else {
+	if !hasAddr {
 		r.addr = f.nextAddr()
 	}
-	text := reWord.ReplaceAllString(body, "")
-	if strings.HasPrefix(strings.TrimSpace(text), "{") {
+	if k := strings.IndexAny(t, ";}"); k >= 0 {
+		t = t[:k]
+	}
+	t = strings.TrimSpace(t)
+	if u, ok := strings.CutPrefix(t, "{"); ok {
 		r.dual = true
-		text = strings.Replace(text, "{", " ", 1)
+		t = strings.TrimSpace(u)
 	}
-	if k := strings.Index(text, ";"); k >= 0 {
-		text = text[:k]
-	} else if k := strings.Index(text, "}"); k >= 0 {
-		text = text[:k]
-	}
-	trimmed := strings.TrimSpace(text)
-	if trimmed == "" {
+	if t == "" {
 		return nil
 	}
-	r.text = trimmed
-	r.col = strings.Index(s, trimmed) + 1
-	for _, w := range words {
-		v, _ := strconv.ParseUint(w[1], 16, 64)
-		r.words = append(r.words, v)
+	r.text = t
+	r.col = strings.Index(s, t) + 1
+	if len(r.words) > 0 {
 		f.Words = true
 	}
 	f.takeSched(&r)
 	if ctrl != "" {
-		r.words = append(r.words, 0, encodeControlText(ctrl))
+		r.words = append(r.words[:0], 0, encodeControlText(ctrl))
 		f.Words = true
 	}
 	f.Insts = append(f.Insts, r)
 	return nil
+}
+
+// leading is s if its first letter is one of the given, else nothing: it keeps a regular expression off most lines.
+func leading(s, letters string) string {
+	t := strings.TrimLeft(s, " \t")
+	if t != "" && strings.ContainsRune(letters, rune(t[0])) {
+		return s
+	}
+	return ""
 }
 
 func (f *Function) nextAddr() uint32 {
