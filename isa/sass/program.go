@@ -104,8 +104,12 @@ func (l *Listing) resolve(f *Function, r *rawInst, in *isa.Inst, label string, b
 			}
 			*o = isa.Label(k)
 		case o.Kind == isa.KindImm:
-			if o.Imm < 0 { // tools that do not know the function's start print the distance from the next instruction
-				o.Imm += int64(r.addr) + int64(isa.NewTarget(max(f.SM, 70)).InstBytes)
+			if o.Imm < 0 { // text made apart from the function: it gives a distance, and the encoding, if there, knows better
+				step := int64(isa.NewTarget(max(f.SM, 70)).InstBytes)
+				if d, ok := branchDistance(r.words); ok {
+					o.Imm = d
+				}
+				o.Imm += int64(r.addr) + step
 			}
 			k, ok := byAddr[uint32(o.Imm)]
 			if !ok {
@@ -118,6 +122,16 @@ func (l *Listing) resolve(f *Function, r *rawInst, in *isa.Inst, label string, b
 		}
 	}
 	return nil
+}
+
+// branchDistance decodes the distance from the next instruction in bytes out of a branch's 128-bit
+// encoding: bits 16-23 are the low byte, bits 34-81 the rest, in units of 4 bytes.
+func branchDistance(words []uint64) (int64, bool) {
+	if len(words) != 2 {
+		return 0, false
+	}
+	high := words[0]>>34 | words[1]&0x3ffff<<30
+	return (int64(high<<16)>>16<<8 | int64(words[0]>>16&0xff)) * 4, true
 }
 
 // jumps says whether an immediate of the opcode is a code address.

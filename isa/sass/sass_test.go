@@ -167,6 +167,22 @@ func TestErrors(t *testing.T) {
 	}
 }
 
+// Distances of two branches of real listings.
+func TestBranchDistance(t *testing.T) {
+	for _, c := range []struct {
+		words []uint64
+		want  int64
+	}{
+		{[]uint64{0xfffffffc00e48947, 0x000fea000383ffff}, -0x70},
+		{[]uint64{0x0000000000340947, 0x000fea0003800000}, 0xd0},
+		{[]uint64{0xfffffff800746947, 0x000fea000383ffff}, -0x630},
+	} {
+		if d, ok := branchDistance(c.words); !ok || d != c.want {
+			t.Errorf("%x: %#x, want %#x", c.words, d, c.want)
+		}
+	}
+}
+
 // nvdisasm prints sections and labels instead of "Function :" and addresses.
 func TestNvdisasmLabels(t *testing.T) {
 	text := "\t.headerflags\t@\"EF_CUDA_SM80 EF_CUDA_VIRTUAL_SM(EF_CUDA_SM80)\"\n.section\t.text.k,\"ax\",@progbits\n.text.k:\n        /*0000*/                   MOV R1, c[0x0][0x28] ;\n.L_x_1:\n        /*0010*/                   BRA `(.L_x_1);\n"

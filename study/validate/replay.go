@@ -141,7 +141,7 @@ func (r *Replayer) loadInputs() error {
 func buffer(mem *isa.Memory, row *Row) (*isa.Buffer, error) {
 	c := strings.Split(row.Init, ":")
 	if c[0] != "chase" || len(c) != 4 {
-		return mem.Alloc("buf", 64<<20), nil
+		return mem.Alloc("buf", 1<<20), nil
 	}
 	var v [3]uint64
 	for i := range v {
