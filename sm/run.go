@@ -54,6 +54,8 @@ func Run(a *configs.Arch, p *isa.Program, l *isa.Launch, opt Options) (*sim.Resu
 		opt.MaxCycles = 1e9
 	}
 	e := sim.NewEngine(sim.NewClock(opt.ClockMHz))
+	k.Clock = func(*isa.Warp) uint64 { return e.Cycle() }
+	k.ClockNS = 1000 / opt.ClockMHz
 	s, err := build(e, a, m, k, path, &opt, blocks, resident)
 	if err != nil {
 		return nil, err
