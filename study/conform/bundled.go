@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-//go:embed testdata/forms
+//go:embed testdata/forms testdata/intrinsics
 var bundled embed.FS
 
 // Bundled is the subset that comes with the program: every form, with the operand vectors that Pick chooses.
@@ -17,6 +17,19 @@ var Bundled = sync.OnceValues(func() (*Set, error) {
 		return nil, err
 	}
 	return Load(dir)
+})
+
+// BundledIntrinsics are the 150 CUDA intrinsics on the same vectors.
+var BundledIntrinsics = sync.OnceValues(func() (*IntrinsicSet, error) {
+	forms, err := Bundled()
+	if err != nil {
+		return nil, err
+	}
+	dir, err := fs.Sub(bundled, "testdata/intrinsics")
+	if err != nil {
+		return nil, err
+	}
+	return LoadIntrinsics(dir, forms)
 })
 
 // Pick chooses n of the vectors of a set: spread over all of it, with a stride that is prime to the powers of two

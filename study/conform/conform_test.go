@@ -23,13 +23,46 @@ func TestWriteSubset(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	files, err := s.Write(s.Pick(64))
+	pick := s.Pick(64)
+	write := func(dir string, files map[string][]byte, err error) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, b := range files {
+			if err := os.WriteFile(filepath.Join("testdata", dir, name), b, 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	files, err := s.Write(pick)
+	write("forms", files, err)
+	in, err := LoadIntrinsics(os.DirFS(filepath.Join(*subsetFrom, "../intrinsics")), s)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, b := range files {
-		if err := os.WriteFile(filepath.Join("testdata/forms", name), b, 0o644); err != nil {
-			t.Fatal(err)
+	files, err = in.Write(pick)
+	write("intrinsics", files, err)
+}
+
+// TestIntrinsics replays the bundled intrinsics on every target.
+func TestIntrinsics(t *testing.T) {
+	s, err := BundledIntrinsics()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(s.Intrinsics) < 150 {
+		t.Fatalf("%d intrinsics are bundled", len(s.Intrinsics))
+	}
+	targets := allTargets
+	if testing.Short() {
+		targets = []int{13, 35, 61, 90}
+	}
+	for _, sm := range targets {
+		tg := isa.NewTarget(sm)
+		for i := range s.Intrinsics {
+			if r := s.RunIntrinsic(&s.Intrinsics[i], tg); r.Outcome != Equal {
+				t.Errorf("sm_%d: %s", sm, r.Line())
+			}
 		}
 	}
 }

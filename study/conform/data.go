@@ -129,22 +129,29 @@ func (s *Set) Write(pick []int) (map[string][]byte, error) {
 		return nil, err
 	}
 	var in, out []byte
-	put := func(to []byte, w []uint64) []byte {
-		for _, i := range pick {
-			to = binary.LittleEndian.AppendUint64(to, w[i])
-		}
-		return to
-	}
 	for _, w := range [][]uint64{s.A, s.B, s.C} {
-		in = put(in, w)
+		in = pickWords(in, w, pick)
 	}
 	for _, f := range s.Forms {
 		if f.Accepted {
-			out = put(put(out, s.D[f.ID]), s.E[f.ID])
+			out = pickWords(pickWords(out, s.D[f.ID], pick), s.E[f.ID], pick)
 		}
 	}
-	files := map[string][]byte{}
-	for name, b := range map[string][]byte{"forms.json.gz": forms, "inputs.bin.gz": in, "results.bin.gz": out} {
+	return pack(map[string][]byte{"forms.json.gz": forms, "inputs.bin.gz": in, "results.bin.gz": out})
+}
+
+// pickWords appends the words of the given indices.
+func pickWords(to []byte, w []uint64, pick []int) []byte {
+	for _, i := range pick {
+		to = binary.LittleEndian.AppendUint64(to, w[i])
+	}
+	return to
+}
+
+// pack compresses the files.
+func pack(files map[string][]byte) (map[string][]byte, error) {
+	out := map[string][]byte{}
+	for name, b := range files {
 		var z bytes.Buffer
 		w, err := gzip.NewWriterLevel(&z, gzip.BestCompression)
 		if err != nil {
@@ -156,9 +163,9 @@ func (s *Set) Write(pick []int) (map[string][]byte, error) {
 		if err := w.Close(); err != nil {
 			return nil, err
 		}
-		files[name] = z.Bytes()
+		out[name] = z.Bytes()
 	}
-	return files, nil
+	return out, nil
 }
 
 // Kernel is the form as a PTX kernel k<id>(A, B, C, D, E): each thread loads its operands from 8-byte elements,
