@@ -125,7 +125,7 @@ package isa
 // # Memory
 //
 //	LD LDG LDS LDL LDC LDU Rd = [mem]    Mod.Size bytes a lane (1, 2, 4, 8, 16), Type U8 S8 U16 S16 extends; Size 8, 16: Rd is 2, 4 registers.
-//	          KindMem: Reg (+ Wide64: 64-bit pair), UReg with HasUReg (UWide64: pair), Imm, ScaleX4.. of the base register. LDC takes a KindConst source
+//	          KindMem: Reg (+ Wide64: 64-bit pair), UReg with HasUReg (a pair where the address has 64 bits, or with UWide64), Imm, ScaleX4.. of the base register. LDC takes a KindConst source
 //	          with an index register in Reg.  Global addresses without Wide64 (32-bit ABI, ModE64 clear) are zero-extended
 //	ST STG STS STL = [mem], Rdata        Src = [mem, data]
 //	ATOM ATOMG ATOMS [P,] Rd = [mem], Rb [, Rc]   Sub: SubAdd .. SubExch, SubCAS (Rb compare, Rc new; before Volta one tuple Rb: compare, new); Type U32 (none) S32

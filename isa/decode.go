@@ -32,6 +32,8 @@ type uop struct {
 	mem       *memop
 	video     *videoop
 	copyTo    *memop // LDGSTS: the shared side
+	xmad      *xmadop
+	fixed     *fixedConst // LDC without index
 	hasConst  bool
 	constBank uint8
 	constAddr uint32
@@ -144,6 +146,22 @@ func (w *Warp) modified(s *sref) *lanes {
 	case modFNeg:
 		for i := range t {
 			t[i] = r[i] ^ 1<<31
+		}
+	case modPart:
+		for i := range t {
+			t[i] = r[i] & 0xffff
+		}
+	case modPart | modPos1:
+		for i := range t {
+			t[i] = r[i] >> 16
+		}
+	case modPart | modSigned:
+		for i := range t {
+			t[i] = uint32(int32(int16(r[i])))
+		}
+	case modPart | modPos1 | modSigned:
+		for i := range t {
+			t[i] = uint32(int32(r[i]) >> 16)
 		}
 	default:
 		k := s.mod

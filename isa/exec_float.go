@@ -197,6 +197,28 @@ func execFMULMode(w *Warp, u *uop, m uint32) {
 func decFFMA(d *decoder) {
 	d.floats(3)
 	d.u.exec = execFFMA
+	if d.plain() {
+		d.u.exec = execFFMAPlain
+	}
+}
+
+// execFFMAPlain rounds to nearest without flushing. The double sum of the exact product and c rounds correctly to single precision
+// unless it lies just beside a tie of two singles or is denormal: only then the odd rounding is needed.
+func execFFMAPlain(w *Warp, u *uop, m uint32) {
+	a, b, c := w.val(&u.s[0]), w.val(&u.s[1]), w.val(&u.s[2])
+	d := w.out(u, 0, m)
+	for i := range d {
+		p := float64(float64(math.Float32frombits(a[i])) * float64(math.Float32frombits(b[i])))
+		z := float64(math.Float32frombits(c[i]))
+		s := p + z
+		n := math.Float64bits(s)
+		const tie, dropped = 1 << 28, 1<<29 - 1
+		if n&dropped == tie || n>>52&0x7ff < 1023-126 {
+			s = roundOdd(p, z)
+		}
+		d[i] = quiet(float32(s))
+	}
+	w.commit(u, 1, m)
 }
 
 func execFFMA(w *Warp, u *uop, m uint32) {

@@ -63,6 +63,15 @@ func decLOP3(d *decoder) {
 		u.exec = execMAJ
 	case 0xca:
 		u.exec = execCHOOSE
+	case 0xe2: // b ? a : c
+		u.s[0], u.s[1] = u.s[1], u.s[0]
+		u.exec = execCHOOSE
+	case 0xb8: // b ? c : a
+		u.s[0], u.s[1], u.s[2] = u.s[1], u.s[2], u.s[0]
+		u.exec = execCHOOSE
+	case 0xac: // a ? c : b
+		u.s[1], u.s[2] = u.s[2], u.s[1]
+		u.exec = execCHOOSE
 	case 0x33:
 		u.exec = execNOTB
 	default:
@@ -157,8 +166,14 @@ func execLOP3(w *Warp, u *uop, m uint32) {
 	a, b, c := w.val(&u.s[0]), w.val(&u.s[1]), w.val(&u.s[2])
 	d := w.out(u, 0, m)
 	k := spread(u.lut)
+	// Exclusive-or form of the tables for a = 0 and of what a = 1 changes: x = p0 ^ p1 b ^ p2 c ^ p3 bc.
+	p0, p1, p2, p3 := k[0], k[0]^k[2], k[0]^k[1], k[0]^k[1]^k[2]^k[3]
+	q0, q1, q2, q3 := k[4], k[4]^k[6], k[4]^k[5], k[4]^k[5]^k[6]^k[7]
+	q0, q1, q2, q3 = q0^p0, q1^p1, q2^p2, q3^p3
 	for i := range d {
-		d[i] = k.eval(a[i], b[i], c[i])
+		y, z := b[i], c[i]
+		yz := y & z
+		d[i] = p0 ^ p1&y ^ p2&z ^ p3&yz ^ a[i]&(q0^q1&y^q2&z^q3&yz)
 	}
 	w.commit(u, 1, m)
 }

@@ -48,7 +48,8 @@ func (d *decoder) address(o *Operand, mo *memop) {
 		mo.hasU = true
 		mo.ureg = d.operand(&ur, 0, 0)
 		mo.uregHi = sref{ptr: d.k.zero}
-		if o.Flags&UWide64 != 0 {
+		// With a 64-bit address the uniform part is a pair as well (listings do not mark it).
+		if o.Flags&UWide64 != 0 || mo.wide {
 			mo.uregHi = d.operand(&ur, 1, 0)
 			mo.wide = true
 			if mo.baseHi == (sref{}) {
@@ -154,7 +155,7 @@ func execLoad(w *Warp, u *uop, m uint32) {
 	if !ok {
 		return
 	}
-	if space == SpaceGlobal && mo.size == 4 && w.loadWords(u, m) {
+	if mo.size >= 4 && (space == SpaceGlobal || space == SpaceShared) && w.loadWords(u, space, m) {
 		return
 	}
 	var v [4]uint32
@@ -186,22 +187,112 @@ func execLoad(w *Warp, u *uop, m uint32) {
 	}
 }
 
-// loadWords is the frequent case of 32-bit global loads from one allocation; false when it is not that.
-func (w *Warp) loadWords(u *uop, m uint32) bool {
-	l := lowest(m)
-	b := w.buffer(w.addr[l], 4)
-	if b == nil || len(b.Data) < 4 {
+// region is the memory that an access lies in when all its lanes are in one piece: the allocation of the lowest lane, or the block's
+// shared memory. Addresses minus org are offsets into data.
+func (w *Warp) region(space Space, m uint32) (data []byte, org uint64) {
+	if space == SpaceShared {
+		base := w.k.Program.SharedBase
+		if base&15 != 0 { // offsets would not tell the alignment
+			return nil, 0
+		}
+		return w.Block.Shared[min(int(base), len(w.Block.Shared)):], uint64(base)
+	}
+	b := w.buffer(w.addr[lowest(m)], 1)
+	if b == nil {
+		return nil, 0
+	}
+	return b.Data, b.Addr
+}
+
+// loadWords is the frequent case of a load of one, two or four words a lane from one piece of memory. It is false, with nothing
+// reported, when a lane is outside or misaligned: the general path then does it again and finds out what is wrong.
+func (w *Warp) loadWords(u *uop, space Space, m uint32) bool {
+	data, org := w.region(space, m)
+	size := u.mem.size
+	if uint64(len(data)) < size {
 		return false
 	}
-	data, last := b.Data, uint64(len(b.Data)-4)
+	last := uint64(len(data)) - size
 	d := &w.regs[u.d[0]]
-	for r := m; r != 0; r &= r - 1 {
-		l := lowest(r)
-		off := w.addr[l] - b.Addr
-		if off > last || off&3 != 0 {
-			return false
+	switch size {
+	case 4:
+		for r := m; r != 0; r &= r - 1 {
+			l := lowest(r)
+			off := w.addr[l] - org
+			if off > last || off&3 != 0 {
+				return false
+			}
+			d[l] = binary.LittleEndian.Uint32(data[off:])
 		}
-		d[l] = binary.LittleEndian.Uint32(data[off:])
+	case 8:
+		d1 := &w.regs[u.d[1]]
+		for r := m; r != 0; r &= r - 1 {
+			l := lowest(r)
+			off := w.addr[l] - org
+			if off > last || off&7 != 0 {
+				return false
+			}
+			v := binary.LittleEndian.Uint64(data[off:])
+			d[l], d1[l] = uint32(v), uint32(v>>32)
+		}
+	default:
+		d1, d2, d3 := &w.regs[u.d[1]], &w.regs[u.d[2]], &w.regs[u.d[3]]
+		for r := m; r != 0; r &= r - 1 {
+			l := lowest(r)
+			off := w.addr[l] - org
+			if off > last || off&15 != 0 {
+				return false
+			}
+			at := data[off:]
+			v, x := binary.LittleEndian.Uint64(at), binary.LittleEndian.Uint64(at[8:])
+			d[l], d1[l], d2[l], d3[l] = uint32(v), uint32(v>>32), uint32(x), uint32(x>>32)
+		}
+	}
+	return true
+}
+
+// storeWords is the same for stores.
+func (w *Warp) storeWords(u *uop, space Space, m uint32) bool {
+	data, org := w.region(space, m)
+	mo := u.mem
+	size := mo.size
+	if uint64(len(data)) < size {
+		return false
+	}
+	last := uint64(len(data)) - size
+	s := w.val(&mo.data[0])
+	switch size {
+	case 4:
+		for r := m; r != 0; r &= r - 1 {
+			l := lowest(r)
+			off := w.addr[l] - org
+			if off > last || off&3 != 0 {
+				return false
+			}
+			binary.LittleEndian.PutUint32(data[off:], s[l])
+		}
+	case 8:
+		s1 := w.val(&mo.data[1])
+		for r := m; r != 0; r &= r - 1 {
+			l := lowest(r)
+			off := w.addr[l] - org
+			if off > last || off&7 != 0 {
+				return false
+			}
+			binary.LittleEndian.PutUint64(data[off:], uint64(s1[l])<<32|uint64(s[l]))
+		}
+	default:
+		s1, s2, s3 := w.val(&mo.data[1]), w.val(&mo.data[2]), w.val(&mo.data[3])
+		for r := m; r != 0; r &= r - 1 {
+			l := lowest(r)
+			off := w.addr[l] - org
+			if off > last || off&15 != 0 {
+				return false
+			}
+			at := data[off:]
+			binary.LittleEndian.PutUint64(at, uint64(s1[l])<<32|uint64(s[l]))
+			binary.LittleEndian.PutUint64(at[8:], uint64(s3[l])<<32|uint64(s2[l]))
+		}
 	}
 	return true
 }
@@ -329,6 +420,9 @@ func execStore(w *Warp, u *uop, m uint32) {
 	if !ok {
 		return
 	}
+	if mo.size >= 4 && (space == SpaceGlobal || space == SpaceShared) && w.storeWords(u, space, m) {
+		return
+	}
 	var data [4]*lanes
 	for j := range mo.words {
 		data[j&3] = w.val(&mo.data[j&3])
@@ -413,6 +507,45 @@ func decLDC(d *decoder) {
 	u.mem = mo
 	u.constBank = o.Bank
 	u.exec = execLDC
+	if o.Reg == RZ && !mo.hasU && mo.size >= 4 && o.Imm >= 0 && uint64(o.Imm)&(mo.size-1) == 0 {
+		f := &fixedConst{}
+		for i := range f.addr {
+			f.addr[i] = uint64(o.Imm)
+		}
+		for j := range mo.words {
+			v, ok := d.k.constWord(o.Bank, o.Imm+int64(4*j))
+			if !ok {
+				return // reported when it is executed
+			}
+			f.words[j&3] = v
+		}
+		u.fixed = f
+		u.exec = execLDCFixed
+	}
+}
+
+// fixedConst is the value of a constant load whose address is known at Bind.
+type fixedConst struct {
+	words [4]uint32
+	addr  [warpLanes]uint64
+}
+
+func execLDCFixed(w *Warp, u *uop, m uint32) {
+	f, mo, e := u.fixed, u.mem, w.e
+	e.Load, e.Size, e.Space, e.Addr = true, uint8(mo.size), SpaceConst, &f.addr
+	for j := range mo.words {
+		v := f.words[j&3]
+		d := &w.regs[u.d[j&3]]
+		if m == allLanes {
+			for i := range d {
+				d[i] = v
+			}
+			continue
+		}
+		for r := m; r != 0; r &= r - 1 {
+			d[lowest(r)] = v
+		}
+	}
 }
 
 func execLDC(w *Warp, u *uop, m uint32) {

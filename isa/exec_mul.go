@@ -238,6 +238,45 @@ func decXMAD(d *decoder) {
 	u.imm = plus
 	u.s[3] = d.raw(1, 0, 0)
 	u.exec = execXMAD
+	if d.has(ModCC) || d.has(ModX) || mod.Sub == SubCSFU || plus != 0 {
+		return
+	}
+	x := &xmadop{cMask: allLanes, keep: allLanes}
+	switch mod.Sub {
+	case SubCBCC:
+		x.bMask = 0xffff0000
+	case SubCHI:
+		x.cShift = 16
+	case SubCLO:
+		x.cMask = 0xffff
+	}
+	if d.has(ModPSL) {
+		x.shift = 16
+	}
+	if d.has(ModMRG) {
+		x.keep = 0xffff
+	}
+	u.xmad = x
+	u.exec = execXMADFast
+}
+
+// xmadop holds the parts of XMAD that its modifiers choose, so that one loop serves them all:
+// (a*b << shift) + (c >> cShift & cMask) + (b << 16 & bMask), of which the bits outside of keep are those of b << 16.
+type xmadop struct {
+	shift, cShift      uint8
+	cMask, bMask, keep uint32
+}
+
+func execXMADFast(w *Warp, u *uop, m uint32) {
+	a, b, c, whole := w.val(&u.s[0]), w.val(&u.s[1]), w.val(&u.s[2]), w.val(&u.s[3])
+	d := w.out(u, 0, m)
+	x := *u.xmad
+	for i := range d {
+		up := whole[i] << 16
+		r := a[i]*b[i]<<(x.shift&31) + c[i]>>(x.cShift&31)&x.cMask + up&x.bMask
+		d[i] = r&x.keep | up&^x.keep
+	}
+	w.commit(u, 1, m)
 }
 
 // execXMAD is the 16 x 16 + 32 bit multiply-add of Maxwell and Pascal.

@@ -433,6 +433,55 @@ func (d *decoder) minmax3(exec func(*Warp, *uop, uint32)) {
 		d.u.lut = 1
 	}
 	d.u.exec = exec
+	if u := d.u; u.sh == 32 && u.lut != 0 && !d.has(ModRelu) && len(d.pds) == 0 {
+		switch d.in.Op {
+		case OpVIMNMX3:
+			u.exec = execVIMNMX3S
+		case OpVIADDMNMX:
+			u.exec = execVIADDMNMXS
+		}
+	}
+}
+
+// execVIMNMX3S and execVIADDMNMXS are the frequent signed 32-bit forms with one choice for all lanes.
+func execVIMNMX3S(w *Warp, u *uop, m uint32) {
+	p := w.pred(u.ps[0])
+	if p != 0 && p != allLanes {
+		execVIMNMX3(w, u, m)
+		return
+	}
+	a, b, c := w.val(&u.s[0]), w.val(&u.s[1]), w.val(&u.s[2])
+	d := w.out(u, 0, m)
+	if p == 0 {
+		for i := range d {
+			d[i] = uint32(max(int32(a[i]), int32(b[i]), int32(c[i])))
+		}
+	} else {
+		for i := range d {
+			d[i] = uint32(min(int32(a[i]), int32(b[i]), int32(c[i])))
+		}
+	}
+	w.commit(u, 1, m)
+}
+
+func execVIADDMNMXS(w *Warp, u *uop, m uint32) {
+	p := w.pred(u.ps[0])
+	if p != 0 && p != allLanes {
+		execVIADDMNMX(w, u, m)
+		return
+	}
+	a, b, c := w.val(&u.s[0]), w.val(&u.s[1]), w.val(&u.s[2])
+	d := w.out(u, 0, m)
+	if p == 0 {
+		for i := range d {
+			d[i] = uint32(max(int32(a[i]+b[i]), int32(c[i])))
+		}
+	} else {
+		for i := range d {
+			d[i] = uint32(min(int32(a[i]+b[i]), int32(c[i])))
+		}
+	}
+	w.commit(u, 1, m)
 }
 
 func decVIMNMX3(d *decoder)   { d.minmax3(execVIMNMX3) }
