@@ -51,7 +51,7 @@ func (m *MemPath) accessAtomic(a MemAccess, t *MemTiming) {
 	if t.L2SectorHits < t.L2Sectors {
 		t.Level = LevelDRAM
 		latency += p.dramLatency - p.l2Latency
-		t.DRAMBytes += (t.L2Sectors - t.L2SectorHits) * int(p.sectorBytes)
+		m.ownMisses(t.L2Sectors-t.L2SectorHits, t)
 	}
 	if e.Load && !reduction {
 		t.Result = gone + latency

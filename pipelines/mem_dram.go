@@ -1,10 +1,29 @@
 package pipelines
 
-// fromDRAM books DRAM for sectors of a line that L2 lacks and returns when the last one arrives at the SM.
+// ownMisses counts L2 misses of a read: how many of the sectors this SM has to get from DRAM itself. When the whole chip runs
+// the launch and its data fits L2, each byte comes from DRAM once, for the SM that asks first. So an SM brings in its part of
+// the data and no more; the rest of its misses meet lines that others have asked for: they wait as long (all SMs start at
+// once), but take no DRAM bandwidth and count as L2 hits.
+func (m *MemPath) ownMisses(sectors int, t *MemTiming) (own int) {
+	own = sectors
+	if m.budget >= 0 {
+		own = min(own, int(m.budget/int64(m.par.sectorBytes)))
+		m.budget -= int64(own) * int64(m.par.sectorBytes)
+	}
+	t.L2SectorHits += sectors - own
+	t.DRAMBytes += own * int(m.par.sectorBytes)
+	return own
+}
+
+// fromDRAM books DRAM for sectors of a line and returns when the last one arrives at the SM.
 func (m *MemPath) fromDRAM(line uint64, sectors int, now ticks) ticks {
 	p, f := &m.par, &m.far
 	f.dramFree = max(now, f.dramFree) + ticks(sectors)*p.dramSectorTicks
-	return f.dramFree - p.dramSectorTicks + ticks(p.dramLatency+jitter(line, p.dramJitter))*ticksCycle
+	last := f.dramFree
+	if sectors > 0 {
+		last -= p.dramSectorTicks
+	}
+	return last + ticks(p.dramLatency+jitter(line, p.dramJitter))*ticksCycle
 }
 
 // writeBack books DRAM for dirty sectors that L2 throws out. Nobody waits for them, but reads behind them do.

@@ -300,6 +300,32 @@ func TestL2(t *testing.T) {
 	}
 }
 
+// TestColdShared: with the whole chip reading the same data for the first time, an SM takes DRAM bandwidth for its part only.
+func TestColdShared(t *testing.T) {
+	for _, c := range []struct {
+		footprint uint64
+		all       bool
+		bytes     int
+		hits      int
+	}{
+		{0, true, 4096, 0}, {4096, false, 4096, 0}, {132 * 4096, true, 4096, 0}, {132 * 1024, true, 1024, 96}, {1 << 30, true, 4096, 0},
+	} {
+		m := newPath(t, MemConfig{L2Bytes: 50 << 20, AllSMsActive: c.all, SMs: 132, FootprintBytes: c.footprint})
+		var bytes, hits int
+		for line := uint64(0); line < 32; line++ {
+			got := m.Access(access(1000+line*1000, isa.ClassLDG, 4, stride(page+line*128, 4)))
+			bytes += got.DRAMBytes
+			hits += got.L2SectorHits
+			if d := got.Result - (1000 + line*1000); d < 600 {
+				t.Errorf("footprint %d: cold load took %d cycles", c.footprint, d)
+			}
+		}
+		if bytes != c.bytes || hits != c.hits {
+			t.Errorf("footprint %d, whole chip %v: %d bytes from DRAM, %d sector hits in L2; want %d, %d", c.footprint, c.all, bytes, hits, c.bytes, c.hits)
+		}
+	}
+}
+
 // TestQueue: the ninth store of a sub-partition waits for the queue: blocked at N-1 for lg_throttle, issues at N.
 func TestQueue(t *testing.T) {
 	m := newPath(t, MemConfig{WarmL2: true})

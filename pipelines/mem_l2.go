@@ -19,7 +19,7 @@ func (m *MemPath) fetch(line uint64, sectors uint32, at uint64, t *MemTiming) ui
 	done := f.l2Free - p.l2SectorTicks + ticks(latency+jitter(line, p.l2Jitter))*ticksCycle
 	if hits < n {
 		t.Level = max(t.Level, LevelDRAM)
-		done = max(done, m.fromDRAM(line, n-hits, now))
+		done = max(done, m.fromDRAM(line, m.ownMisses(n-hits, t), now))
 	} else {
 		t.Level = max(t.Level, LevelL2)
 	}
@@ -64,9 +64,6 @@ func (m *MemPath) lookupL2(line uint64, sectors uint32, write bool, t *MemTiming
 	}
 	hits = n - sectorCount(missing)
 	t.L2SectorHits += hits
-	if !write {
-		t.DRAMBytes += (n - hits) * int(p.sectorBytes)
-	}
 	return hits, latency
 }
 

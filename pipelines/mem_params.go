@@ -73,6 +73,8 @@ type memParams struct {
 	atomicLineTicks                            ticks // L2's time for one sector of one round on one line
 	warm                                       bool
 	footprint                                  uint64
+	// This SM's part of what the whole chip reads from DRAM once, when the launch's data fits L2; negative: no limit.
+	coldBytes int64
 }
 
 const l2Ways = 16
@@ -179,6 +181,11 @@ func newMemParams(a *configs.Arch, cfg MemConfig) (memParams, error) {
 		if cfg.AllSMsActive && cfg.L2Bytes > 0 {
 			p.l2Bytes /= max(cfg.SMs, 1)
 		}
+	}
+
+	p.coldBytes = -1
+	if cfg.AllSMsActive && cfg.FootprintBytes > 0 && (cfg.L2Bytes <= 0 || cfg.FootprintBytes <= uint64(cfg.L2Bytes)) {
+		p.coldBytes = int64(cfg.FootprintBytes) / int64(max(cfg.SMs, 1))
 	}
 
 	l2bw, drambw, storebw := mem.L2BytesCycle, mem.DRAMBytesCycle, float64(l.StoreBytesCycle)

@@ -88,6 +88,7 @@ type MemPath struct {
 	data    ticks   // next free time of the L1 data array
 	misses  leaveRing
 	store   storePort
+	budget  int64 // bytes that DRAM has still to bring for this SM, see memParams.coldBytes
 	far     memFar
 	drain   uint64 // latest Complete so far
 }
@@ -113,6 +114,7 @@ func NewMemPath(a *configs.Arch, cfg MemConfig) (*MemPath, error) {
 	m.l2 = newSectorCache(p.l2Bytes, p.l2LineBytes, l2Ways)
 	m.misses = newLeaveRing(p.missesInFlight)
 	m.store = newStorePort(&m.par)
+	m.budget = p.coldBytes
 	return m, nil
 }
 
