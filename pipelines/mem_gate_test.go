@@ -425,6 +425,35 @@ func TestStoreLink(t *testing.T) {
 	}
 }
 
+// TestStoreCombining: consecutive stores of a warp to the words of one sector become one packet.
+func TestStoreCombining(t *testing.T) {
+	m := newPath(t, MemConfig{WarmL2: true})
+	for i, c := range []struct {
+		name          string
+		slot          int
+		addr          func(lane int) uint64
+		l2, hits, all int
+	}{
+		{"first word of each sector", 0, stride(page, 32), 32, 0, 32},
+		{"second word", 0, stride(page+4, 32), 0, 32, 32},
+		{"third word", 0, stride(page+8, 32), 0, 32, 32},
+		{"another warp, same sectors", 1, stride(page+12, 32), 32, 0, 32},
+		{"elsewhere", 0, stride(page+1<<20, 32), 32, 0, 32},
+		{"first sectors again", 0, stride(page+16, 32), 32, 0, 32},
+		{"whole line", 2, stride(page+2<<20, 4), 4, 0, 4},
+		{"whole line again", 2, stride(page+2<<20, 4), 4, 0, 4},
+		{"half of a line", 3, func(l int) uint64 { return page + 3<<20 + uint64(l%16*4) }, 2, 0, 2},
+		{"other half", 3, func(l int) uint64 { return page + 3<<20 + 64 + uint64(l%16*4) }, 2, 2, 2},
+	} {
+		a := access(uint64(1000+i*1000), isa.ClassSTG, 4, c.addr)
+		a.Slot = c.slot
+		got := m.Access(a)
+		if got.L2Sectors != c.l2 || got.L1SectorHits != c.hits || got.L1Sectors != c.all {
+			t.Errorf("%s: %d sectors, %d hits, %d to L2; want %d, %d, %d", c.name, got.L1Sectors, got.L1SectorHits, got.L2Sectors, c.all, c.hits, c.l2)
+		}
+	}
+}
+
 // TestChipAtomics: a line that several blocks update is updated by the other SMs as well.
 func TestChipAtomics(t *testing.T) {
 	m := newPath(t, MemConfig{WarmL2: true, AllSMsActive: true, SMs: 132})

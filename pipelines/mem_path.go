@@ -88,7 +88,8 @@ type MemPath struct {
 	data    ticks   // next free time of the L1 data array
 	misses  leaveRing
 	store   storePort
-	budget  int64 // bytes that DRAM has still to bring for this SM, see memParams.coldBytes
+	written []writtenLines // by warp slot
+	budget  int64          // bytes that DRAM has still to bring for this SM, see memParams.coldBytes
 	far     memFar
 	drain   uint64 // latest Complete so far
 }

@@ -62,21 +62,73 @@ func (m *MemPath) accessStore(a MemAccess, t *MemTiming) {
 	first, last := m.enter(a, p.globalStorePort[width], groups*p.storePasses, 16)
 	t.SourcesRead, t.SlotFree = first+p.readDelay, first
 	t.Wavefronts, t.BankConflicts = max(n, int(groups)), max(n-int(groups), 0)
-	var length ticks
-	for i := 0; i < n; i++ {
+	length := m.combine(a.Slot, t)
+	t.Level = LevelL2
+	t.Result = last + 1
+	if length == 0 { // went along with the store before
+		t.Complete = max(last, m.store.free.cycle()) + p.l2Latency
+		return
+	}
+	t.Complete = m.send(last, groups, length) + p.l2Latency
+}
+
+// writtenLines are the lines that a warp's last store to global memory wrote in part.
+type writtenLines struct {
+	n     int
+	lines [32]lineReq
+}
+
+// combine merges the store in the line list with the warp's store before it and returns the link's time for what is new.
+// Sectors that the store before has written take no second packet: it waits long enough for neighbouring words, as the
+// kernels show that store the columns of a thread one after the other. Such lines count as hits.
+func (m *MemPath) combine(slot int, t *MemTiming) (length ticks) {
+	p := &m.par
+	for slot >= len(m.written) {
+		m.written = append(m.written, writtenLines{})
+	}
+	w := &m.written[slot]
+	n := min(m.co.n, len(w.lines))
+	for i := 0; i < m.co.n; i++ {
 		l := &m.co.lines[i]
-		c := sectorCount(l.sectors)
-		t.L1Sectors += c
-		length += ticks(c) * p.storeSectorTicks
+		fresh := l.sectors
+		t.L1Sectors += sectorCount(l.sectors)
+		if i < w.n && w.lines[i].line == l.line {
+			t.L1SectorHits += sectorCount(l.sectors)
+			fresh &^= w.lines[i].sectors
+			if fresh == 0 {
+				l.sectors |= w.lines[i].sectors
+				l.bytes += w.lines[i].bytes
+				m.note(w, i, l)
+				continue
+			}
+		}
+		length += ticks(sectorCount(fresh)) * p.storeSectorTicks
 		if int(l.bytes) < p.lineBytes {
 			length += p.storeHeaderTicks
 		}
-		m.lookupL2(l.line, l.sectors, true, t)
+		m.lookupL2(l.line, fresh, true, t)
+		m.note(w, i, l)
 	}
-	t.Level = LevelL2
-	t.Result = last + 1
-	t.Complete = m.send(last, groups, length) + p.l2Latency
+	w.n = n
+	return length
 }
+
+// note remembers a line as written in part. A line written whole has left: a further store to it is a new one.
+func (m *MemPath) note(w *writtenLines, i int, l *lineReq) {
+	if i >= len(w.lines) {
+		return
+	}
+	w.lines[i] = *l
+	if int(l.bytes) >= sectorCount(l.sectors)*int(m.par.sectorBytes) {
+		w.lines[i].sectors = 0
+		if l.sectors == m.par.fullLine {
+			w.lines[i].line = noLine
+		}
+	}
+}
+
+// noLine is no line of global memory.
+const noLine = ^uint64(0)
 
 // holdForStore keeps the sub-partition's port until the SM's store buffer has room: a store at the head of the queue
 // holds up what is behind it.
