@@ -35,32 +35,34 @@ const maxBanks = 8
 
 // timing is what the model knows of one static instruction before it runs.
 type timing struct {
-	kind      kind
-	key       uint8 // readiness group, see keys
-	class     isa.Class
-	stall     uint8
-	writeBar  uint8
-	readBar   uint8
-	waitMask  uint8
-	yield     bool // encoded bit: stay with the warp
-	dual      bool // may issue together with the next instruction
-	variable  bool
-	long      bool  // a wait for its barrier is long_scoreboard
-	reads     reads // register reads by bank, all of them
-	readsSeq  reads // the same when the previous instruction of the program went before it (reuse cache)
-	pipe      int16 // first alternative, index into machine.pipes
-	hold      uint16
-	offHold   uint16
-	latency   uint16
-	extraHold uint16
-	shared    int16 // SM-wide unit after the pipe, -1: none
-	sharedFor uint16
-	hasConst  bool // constant operand with a fixed address
-	constBank uint8
-	constAddr uint32
-	queued    bool  // goes through the memory path's instruction queue
-	depBar    uint8 // DEPBAR: barrier, and the number of instructions that may be outstanding
-	depCount  uint8
+	kind       kind
+	key        uint8 // readiness group, see keys
+	class      isa.Class
+	stall      uint8
+	writeBar   uint8
+	readBar    uint8
+	waitMask   uint8
+	yield      bool // encoded bit: stay with the warp
+	dual       bool // may issue together with the next instruction
+	variable   bool
+	long       bool  // a wait for its barrier is long_scoreboard
+	reads      reads // register reads by bank, all of them
+	readsSeq   reads // the same when the previous instruction of the program went before it (reuse cache)
+	busiest    uint8 // largest count of reads
+	busiestSeq uint8 // of readsSeq
+	pipe       int16 // first alternative, index into machine.pipes
+	hold       uint16
+	offHold    uint16
+	latency    uint16
+	extraHold  uint16
+	shared     int16 // SM-wide unit after the pipe, -1: none
+	sharedFor  uint16
+	hasConst   bool // constant operand with a fixed address
+	constBank  uint8
+	constAddr  uint32
+	queued     bool  // goes through the memory path's instruction queue
+	depBar     uint8 // DEPBAR: barrier, and the number of instructions that may be outstanding
+	depCount   uint8
 }
 
 // reads counts 32-lane register reads by bank.
@@ -165,6 +167,7 @@ func newMachine(a *configs.Arch, p *isa.Program) (*machine, error) {
 		if i > 0 && a.RegisterFile.ReuseCache {
 			t.readsSeq = m.registerReads(in, &p.Insts[i-1])
 		}
+		t.busiest, t.busiestSeq = t.reads.busiest(), t.readsSeq.busiest()
 		m.code[i] = t
 	}
 	return m, nil
@@ -390,10 +393,10 @@ func sourceWidth(in *isa.Inst, i int) int {
 }
 
 // busiest is the largest count of a bank.
-func (r *reads) busiest() int {
-	n := 0
+func (r *reads) busiest() uint8 {
+	var n uint8
 	for _, c := range r {
-		n = max(n, int(c))
+		n = max(n, c)
 	}
 	return n
 }

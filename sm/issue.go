@@ -17,17 +17,6 @@ func (p *smsp) issue(i int, t uint64, dual bool) (again bool) {
 	c := &sm.mach.code[idx]
 	p.picked = i
 	if !dual {
-		k := &p.keys[c.key]
-		k.mask &^= 1 << i
-		if k.mask == 0 {
-			p.active &^= 1 << c.key
-		}
-		for s, before := range w.snap {
-			if d := k.cum[s] - before; d > 0 {
-				w.acc[sharedState[s]] += uint32(d)
-				w.spent += d
-			}
-		}
 		w.acc[sim.Selected]++
 		w.spent++
 		w.since = t + 1
@@ -51,15 +40,30 @@ func (p *smsp) issue(i int, t uint64, dual bool) (again bool) {
 	return w.idx >= 0 && !w.atBar
 }
 
+// unready takes a selected warp out of its readiness group. Its cycles there go to the states that the group was in.
+func (p *smsp) unready(i int, t uint64) {
+	w := &p.warps[i]
+	n := p.sm.mach.code[w.idx].key
+	k := &p.keys[n]
+	k.mask &^= 1 << i
+	if k.mask == 0 {
+		p.active &^= 1 << n
+	}
+	for s, before := range w.snap {
+		if d := k.cum[s] - before; d > 0 {
+			w.acc[sharedState[s]] += uint32(d)
+			w.spent += d
+		}
+	}
+	w.since = t
+}
+
 // book reserves register reads, pipes and units for an issued instruction, sets its dependency barriers, and
 // returns the cycle at which its result is available (0: unknown yet).
 func (p *smsp) book(w *warp, c *timing, e *isa.Effect, t uint64, off bool) (done uint64) {
 	sm := p.sm
 	if !off {
-		r := &c.reads
-		if w.prev == w.idx-1 {
-			r = &c.readsSeq
-		}
+		r, _ := c.readsOf(w)
 		p.rf.read(t, r)
 	}
 	if c.kind == kindMemory {

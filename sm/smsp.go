@@ -102,6 +102,10 @@ type smsp struct {
 	waited     []sim.StateCycles
 	warpRecord sim.WarpRecord
 	picked     int // warp being issued, for error reports; -1 none
+	// latch is the warp whose instruction was selected but waits in the dispatch stage for register reads until
+	// latchAt; -1: none. Nothing else issues meanwhile.
+	latch   int
+	latchAt uint64
 }
 
 // wakeAt asks for a look at the warp at a later cycle.
@@ -149,21 +153,31 @@ func (p *smsp) step(t uint64) {
 		p.wakeFar(t)
 	}
 	next := uint64(sim.Never)
-	if p.active != 0 {
-		var eligible uint64
-		eligible, next = p.check(t)
-		if eligible != 0 {
+	if p.latch >= 0 && t >= p.latchAt {
+		i := p.latch
+		p.latch = -1
+		p.dispatch(i, t)
+		next = t + 1
+		p.slotAt = t + p.sm.issueInterval
+	}
+	if p.active != 0 || p.latch >= 0 {
+		eligible, until := p.check(t)
+		next = min(next, until)
+		if eligible != 0 && p.latch < 0 {
 			next = t + 1
 			if t >= p.slotAt {
 				p.slotAt = t + p.sm.issueInterval
 				p.issueSlot(eligible, t)
 			}
 		}
+		if p.latch >= 0 {
+			next = min(next, p.latchAt)
+		}
 		for a := p.active; a != 0; a &= a - 1 {
 			k := &p.keys[lowest(a)]
 			k.cum[k.state]++
 		}
-		if p.active == 0 {
+		if p.active == 0 && p.latch < 0 {
 			next = sim.Never
 		}
 	}
@@ -189,14 +203,10 @@ func (p *smsp) wakeFar(t uint64) {
 // which that can change.
 func (p *smsp) check(t uint64) (eligible, next uint64) {
 	next = sim.Never
-	dispatch := p.rf.at
 	for a := p.active; a != 0; a &= a - 1 {
 		n := lowest(a)
 		k := &p.keys[n]
 		state, until := p.blocked(&p.sm.mach.keys[n], t)
-		if until <= t && dispatch > t {
-			state, until = sharedDispatch, dispatch
-		}
 		if until <= t {
 			k.state = sharedNotSelected
 			eligible |= k.mask
@@ -245,7 +255,31 @@ func (p *smsp) blocked(k *key, t uint64) (state uint8, until uint64) {
 // issueSlot issues one instruction, or two of one warp where the generation dual-issues.
 func (p *smsp) issueSlot(eligible, t uint64) {
 	i := p.pick(eligible)
+	p.unready(i, t)
+	w := &p.warps[i]
+	c := &p.sm.mach.code[w.idx]
+	r, busiest := c.readsOf(w)
+	if at := p.rf.dispatchAt(t, r, busiest); at > t {
+		w.state = sim.DispatchStall
+		p.latch, p.latchAt = i, at
+		return
+	}
+	p.dispatch(i, t)
+}
+
+// readsOf are the register reads of a warp's next instruction: fewer if the instruction before it left operands in the
+// reuse cache.
+func (c *timing) readsOf(w *warp) (*reads, uint8) {
+	if w.prev == w.idx-1 {
+		return &c.readsSeq, c.busiestSeq
+	}
+	return &c.reads, c.busiest
+}
+
+// dispatch issues the instruction of a selected warp, and the next one of the same warp where the generation dual-issues.
+func (p *smsp) dispatch(i int, t uint64) {
 	first := p.warps[i].idx
+	p.warps[i].attribute(t)
 	again := p.issue(i, t, false)
 	for n := 1; n < p.sm.issueWidth && again; n++ {
 		w := &p.warps[i]
