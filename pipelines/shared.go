@@ -23,12 +23,13 @@ func (u *Shared) Take(cycle uint64, passes int) (first, last uint64) {
 
 // Through takes an instruction that touches no memory (shuffle, match, special register, constant load) through
 // its sub-partition's memory-instruction queue, whose port it holds for port cycles, and the unit behind it for
-// passes cycles; unit nil is the load/store unit. It returns the cycle of the first pass. The caller has asked Blocked.
+// passes cycles; unit nil is the load/store unit. It returns the cycle of the first pass, for
+// the load/store unit less the cycles of its way there: the cycle at which an uncontended instruction issues. The caller has asked Blocked.
 func (m *MemPath) Through(cycle uint64, subPartition int, port int, unit *Shared, passes int) (first uint64) {
 	a := MemAccess{Cycle: cycle, SubPartition: subPartition}
 	if unit == nil {
 		first, _ = m.enterUnit(a, uint64(port), uint64(passes), 16)
-		return first
+		return first - m.par.entry
 	}
 	q := &m.queues[subPartition]
 	first, last := unit.Take(max(cycle, q.port), passes)

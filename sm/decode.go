@@ -35,38 +35,42 @@ const maxBanks = 8
 
 // timing is what the model knows of one static instruction before it runs.
 type timing struct {
-	kind       kind
-	key        uint8 // readiness group, see keys
-	class      isa.Class
-	stall      uint8
-	writeBar   uint8
-	readBar    uint8
-	waitMask   uint8
-	yield      bool // encoded bit: stay with the warp
-	dual       bool // may issue together with the next instruction
-	variable   bool
-	long       bool  // a wait for its barrier is long_scoreboard
-	reads      reads // register reads by bank, all of them
-	readsSeq   reads // the same when the previous instruction of the program went before it (reuse cache)
-	busiest    uint8 // largest count of reads
-	busiestSeq uint8 // of readsSeq
-	pipe       int16 // first alternative, index into machine.pipes
-	hold       uint16
-	offHold    uint16
-	latency    uint16
-	extraHold  uint16
-	shared     int16 // SM-wide unit after the pipe, -1: none
-	sharedFor  uint16
-	hasConst   bool // constant operand with a fixed address
-	constBank  uint8
-	constAddr  uint32
-	queued     bool  // goes through the memory path's instruction queue
-	depBar     uint8 // DEPBAR: barrier, and the number of instructions that may be outstanding
-	depCount   uint8
+	kind     kind
+	key      uint8 // readiness group, see keys
+	class    isa.Class
+	stall    uint8
+	writeBar uint8
+	readBar  uint8
+	waitMask uint8
+	yield    bool // encoded bit: stay with the warp
+	dual     bool // may issue together with the next instruction
+	variable bool
+	long     bool // a wait for its barrier is long_scoreboard
+	// Register reads of the first and second pass; Seq: when the previous instruction of the program was the warp's
+	// previous one (reuse cache).
+	first, firstSeq, second, secondSeq reads
+	passes                             uint8
+	lastPass                           uint8 // cycles of dispatch that the second pass takes
+	pipe                               int16 // first alternative, index into machine.pipes
+	hold                               uint16
+	offHold                            uint16
+	latency                            uint16
+	extraHold                          uint16
+	shared                             int16 // SM-wide unit after the pipe, -1: none
+	sharedFor                          uint16
+	hasConst                           bool // constant operand with a fixed address
+	constBank                          uint8
+	constAddr                          uint32
+	queued                             bool  // goes through the memory path's instruction queue
+	depBar                             uint8 // DEPBAR: barrier, and the number of instructions that may be outstanding
+	depCount                           uint8
 }
 
-// reads counts 32-lane register reads by bank.
-type reads [maxBanks]uint8
+// reads counts 32-lane register reads.
+type reads struct {
+	bank    [maxBanks]uint8
+	busiest uint8 // largest of them
+}
 
 // key is a group of instructions that the same shared resources hold back. All ready warps of a sub-partition whose
 // next instruction has the same key are blocked, or can issue, together: the scheduler checks keys, not warps.
@@ -162,12 +166,20 @@ func newMachine(a *configs.Arch, p *isa.Program) (*machine, error) {
 			return nil, fmt.Errorf("%s: %s uses more than %d combinations of pipes", a.Name, p.Name, maxKeys)
 		}
 		t.key = uint8(n)
-		t.reads = m.registerReads(in, nil)
-		t.readsSeq = t.reads
+		passes := max(1, a.Classes[t.class.String()].ReadPasses)
+		prev := (*isa.Inst)(nil)
 		if i > 0 && a.RegisterFile.ReuseCache {
-			t.readsSeq = m.registerReads(in, &p.Insts[i-1])
+			prev = &p.Insts[i-1]
 		}
-		t.busiest, t.busiestSeq = t.reads.busiest(), t.readsSeq.busiest()
+		t.passes = uint8(passes)
+		t.first, t.firstSeq = m.registerReads(in, nil, 0, passes), m.registerReads(in, prev, 0, passes)
+		if passes > 1 {
+			t.second, t.secondSeq = m.registerReads(in, nil, 1, passes), m.registerReads(in, prev, 1, passes)
+			t.lastPass = 1
+			if wideSource(in) {
+				t.lastPass = 2
+			}
+		}
 		m.code[i] = t
 	}
 	return m, nil
@@ -294,10 +306,13 @@ func isLong(c isa.Class) bool {
 	return false
 }
 
-// registerReads counts the 32-lane reads of an instruction by bank. A register named twice is read once. With prev,
-// operands that prev left in the reuse cache (same slot, same register, flag set) cost nothing. Pairs and
-// vectors read each of their registers. Constants, immediates, uniform registers and RZ read nothing.
-func (m *machine) registerReads(in, prev *isa.Inst) reads {
+// registerReads counts the 32-lane reads of one pass of an instruction by bank. A register named twice is read once. With
+// prev, operands that prev left in the reuse cache (same slot, same register, flag set) cost nothing. Pairs and
+// vectors read each of their registers; constants, immediates, uniform registers and RZ read nothing.
+//
+// An instruction of two passes (IMAD.WIDE, IMAD.HI) reads its 32-bit sources in both and one word of its 64-bit source in each; that
+// word is read even when another source is the same register (measured: IMAD.WIDE R0, R24, R26, R24 takes 5 cycles).
+func (m *machine) registerReads(in, prev *isa.Inst, pass, passes int) reads {
 	var r reads
 	var seen [16]isa.Reg
 	n := 0
@@ -318,7 +333,7 @@ func (m *machine) registerReads(in, prev *isa.Inst) reads {
 				seen[n] = q
 				n++
 			}
-			r[int(q)%m.banks]++
+			r.add(int(q) % m.banks)
 		}
 	}
 	for i := range in.NSrc {
@@ -335,7 +350,14 @@ func (m *machine) registerReads(in, prev *isa.Inst) reads {
 					continue
 				}
 			}
-			read(o.Reg, sourceWidth(in, int(i)))
+			width := sourceWidth(in, int(i))
+			if passes > 1 && width > 1 {
+				if o.Reg != isa.RZ {
+					r.add((int(o.Reg) + min(pass, width-1)) % m.banks)
+				}
+				continue
+			}
+			read(o.Reg, width)
 		case isa.KindMem:
 			w := 1
 			if o.Is(isa.Wide64) {
@@ -348,22 +370,22 @@ func (m *machine) registerReads(in, prev *isa.Inst) reads {
 			}
 		}
 	}
-	if passes := m.arch.Classes[in.Class().String()].ReadPasses; passes > 1 {
-		// Every pass reads the 32-bit sources again and its own word of the 64-bit ones.
-		var wide reads
-		for i := range in.NSrc {
-			if o := &in.Src[i]; o.Kind == isa.KindReg && o.Reg != isa.RZ && sourceWidth(in, int(i)) > 1 {
-				for w := range isa.Reg(2) {
-					wide[int(o.Reg+w)%m.banks]++
-				}
-			}
-		}
-		for b := range r {
-			narrow := r[b] - min(r[b], wide[b])
-			r[b] += narrow * uint8(passes-1)
+	return r
+}
+
+func (r *reads) add(bank int) {
+	r.bank[bank]++
+	r.busiest = max(r.busiest, r.bank[bank])
+}
+
+// wideSource says whether an instruction has a 64-bit register source.
+func wideSource(in *isa.Inst) bool {
+	for i := range in.NSrc {
+		if o := &in.Src[i]; o.Kind == isa.KindReg && o.Reg != isa.RZ && sourceWidth(in, int(i)) > 1 {
+			return true
 		}
 	}
-	return r
+	return false
 }
 
 // sourceWidth is the number of registers of source i.
@@ -390,15 +412,6 @@ func sourceWidth(in *isa.Inst, i int) int {
 		}
 	}
 	return 1
-}
-
-// busiest is the largest count of a bank.
-func (r *reads) busiest() uint8 {
-	var n uint8
-	for _, c := range r {
-		n = max(n, c)
-	}
-	return n
 }
 
 func sortedKeys[V any](m map[string]V) []string {

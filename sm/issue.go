@@ -63,8 +63,7 @@ func (p *smsp) unready(i int, t uint64) {
 func (p *smsp) book(w *warp, c *timing, e *isa.Effect, t uint64, off bool) (done uint64) {
 	sm := p.sm
 	if !off {
-		r, _ := c.readsOf(w)
-		p.rf.read(t, r)
+		p.rf.read(t, c, w.prev == w.idx-1)
 	}
 	if c.kind == kindMemory {
 		p.record.Pipe, p.record.PipeCycles = int(c.pipe), uint64(c.hold)

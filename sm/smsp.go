@@ -258,22 +258,12 @@ func (p *smsp) issueSlot(eligible, t uint64) {
 	p.unready(i, t)
 	w := &p.warps[i]
 	c := &p.sm.mach.code[w.idx]
-	r, busiest := c.readsOf(w)
-	if at := p.rf.dispatchAt(t, r, busiest); at > t {
+	if at := p.rf.dispatchAt(t, c, w.prev == w.idx-1); at > t {
 		w.state = sim.DispatchStall
 		p.latch, p.latchAt = i, at
 		return
 	}
 	p.dispatch(i, t)
-}
-
-// readsOf are the register reads of a warp's next instruction: fewer if the instruction before it left operands in the
-// reuse cache.
-func (c *timing) readsOf(w *warp) (*reads, uint8) {
-	if w.prev == w.idx-1 {
-		return &c.readsSeq, c.busiestSeq
-	}
-	return &c.reads, c.busiest
 }
 
 // dispatch issues the instruction of a selected warp, and the next one of the same warp where the generation dual-issues.
