@@ -242,8 +242,8 @@ func relief(c *Comparison) string {
 		return ""
 	}
 	work := c.InstructionRatio * float64(c.vari.WarpInstructions) / float64(c.base.WarpInstructions)
-	variant, _ := sides(c)
-	return fmt.Sprintf("%s needs %.0f %% of its %s pipe cycles", variant, 100*float64(q.BusyCycles)*work/float64(p.BusyCycles), p.Name)
+	variant, base := sides(c)
+	return fmt.Sprintf("%s needs %.0f %% of the cycles of the %s pipe that %s needs", variant, 100*float64(q.BusyCycles)*work/float64(p.BusyCycles), p.Name, base)
 }
 
 // acrossArchs says how the gain of the last launch differs between architectures, and whether instruction counts explain it.

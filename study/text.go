@@ -39,7 +39,7 @@ type textWriter struct {
 
 func (t *textWriter) printf(format string, args ...any) {
 	if t.err == nil {
-		_, t.err = fmt.Fprintf(t.w, format, args...)
+		_, t.err = io.WriteString(t.w, strings.ReplaceAll(fmt.Sprintf(format, args...), joiner, " "))
 	}
 }
 
@@ -56,11 +56,17 @@ func (t *textWriter) paragraph(s, indent string) {
 	}
 }
 
+// joiner is a space at which no line is broken: between a number and its unit. It is written as a space.
+const joiner = "\u00a0"
+
 // wrap breaks text at spaces into lines of at most width characters.
 func wrap(s string, width int) []string {
 	var lines []string
 	line := ""
-	for word := range strings.FieldsSeq(s) {
+	for word := range strings.SplitSeq(strings.ReplaceAll(s, " %", joiner+"%"), " ") {
+		if word == "" {
+			continue
+		}
 		if line != "" && text.StringWidth(line)+1+text.StringWidth(word) > width {
 			lines = append(lines, line)
 			line = ""
@@ -195,11 +201,11 @@ func RunName(r *Run) string {
 	return r.Variant + " " + r.Launch + " on " + r.Arch
 }
 
-// thousands writes an integer with thin groups: 1 234 567.
+// thousands writes an integer in groups: 1 234 567.
 func thousands(n uint64) string {
 	s := fmt.Sprint(n)
 	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + " " + s[i:]
+		s = s[:i] + joiner + s[i:]
 	}
 	return s
 }
