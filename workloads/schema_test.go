@@ -6,25 +6,23 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/goccy/go-yaml"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// schemas compiles the two published schemas.
-func schemas(t *testing.T) (workload, study *jsonschema.Schema) {
-	t.Helper()
+// schemas compiles the two published schemas: workload and study.
+var schemas = sync.OnceValues(func() (out [2]*jsonschema.Schema, err error) {
 	c := jsonschema.NewCompiler()
-	load := func(name string) *jsonschema.Schema {
-		s, err := c.Compile(filepath.Join("..", "docs", "schema", name))
-		if err != nil {
-			t.Fatalf("%s: %v", name, err)
+	for i, name := range []string{"workload.schema.json", "study.schema.json"} {
+		if out[i], err = c.Compile(filepath.Join("..", "docs", "schema", name)); err != nil {
+			return out, err
 		}
-		return s
 	}
-	return load("workload.schema.json"), load("study.schema.json")
-}
+	return out, nil
+})
 
 // validate checks a YAML text against the schema of its kind.
 func validate(t *testing.T, text []byte) error {
@@ -45,7 +43,11 @@ func validate(t *testing.T, text []byte) error {
 	if err != nil {
 		t.Fatal(err)
 	}
-	workload, study := schemas(t)
+	both, err := schemas()
+	if err != nil {
+		t.Fatal(err)
+	}
+	workload, study := both[0], both[1]
 	if m, ok := v.(map[string]any); ok {
 		for _, key := range []string{"study", "question", "variants", "launches", "compare"} {
 			if _, ok := m[key]; ok {
