@@ -8,7 +8,7 @@ import (
 
 // AddControl computes the control information of a program that has none: stall counts, yield bits, dependency
 // barriers, wait masks and reuse flags, from the target's latencies. On targets without control words
-// (t.HasControl false) every instruction gets a stall of 1 and no barriers.
+// (t.HasControl false) the same information stands for what the hardware's scoreboard finds out.
 func AddControl(p *isa.Program, t *isa.Target) error {
 	for i := range p.Insts {
 		in := &p.Insts[i]
@@ -21,9 +21,6 @@ func AddControl(p *isa.Program, t *isa.Target) error {
 		}
 	}
 	p.Control = isa.ControlComputed
-	if !t.HasControl {
-		return nil
-	}
 	c := newController(p, t)
 	c.assignBarriers()
 	c.waits()

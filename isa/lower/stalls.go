@@ -6,7 +6,25 @@ import "github.com/sarchlab/smsim/isa"
 const (
 	branchStall = 5  // after BRA, BSYNC and their like
 	maxStall    = 15 // four bits
+	// Without control words a hardware scoreboard holds the warp for as long as it takes; the stall count stands for it.
+	maxScoreboardStall = 255
 )
+
+// maxStall is the largest stall count of the target.
+func (c *controller) maxStall() int {
+	if c.t.HasControl {
+		return maxStall
+	}
+	return maxScoreboardStall
+}
+
+// horizon is how many cycles back a write of fixed latency can still matter.
+func (c *controller) horizon() int {
+	if c.t.HasControl {
+		return maxStall + 1
+	}
+	return 64
+}
 
 // latency is the number of cycles from the issue of instruction i until instruction j can issue and find
 // register r ready; 0 when a dependency barrier signals it.
@@ -24,8 +42,14 @@ func (c *controller) latency(i, j int, r int16) int {
 				return c.t.BranchPred
 			}
 		}
-		if q.Guard.Reg == isa.Reg(r-ctlPred) && q.Guard.Kind == isa.KindPred && c.t.PredLatency > 0 {
-			return max(lat, c.t.PredLatency)
+		if q.Guard.Kind == isa.KindPred && q.Guard.Reg == isa.Reg(r-ctlPred) || q.Guard.Kind == isa.KindUPred && q.Guard.Reg == isa.Reg(r-ctlUPred) || q.Class() == isa.ClassVOTE {
+			return max(lat, c.t.GuardLatency)
+		}
+		return max(lat, c.t.PredLatency)
+	}
+	if r >= ctlUReg && r < ctlUPred {
+		if qc := q.Class(); qc != isa.ClassUALU && qc != isa.ClassULDC {
+			return max(lat, c.t.UniformLatency)
 		}
 		return lat
 	}
@@ -105,7 +129,7 @@ func (c *controller) stalls() {
 			if w.inst < 0 || c.p.Insts[w.inst].Ctrl.WriteBar != isa.NoBar {
 				continue
 			}
-			if now-w.at > 16 {
+			if now-w.at > c.horizon() {
 				continue
 			}
 			for _, s := range c.succs[b] {
@@ -130,7 +154,7 @@ func (c *controller) stalls() {
 func (c *controller) widen(lo, i, cycles, now int) int {
 	for k := i - 1; k >= lo && cycles > 0; k-- {
 		s := int(c.p.Insts[k].Ctrl.Stall)
-		add := min(cycles, maxStall-s)
+		add := min(cycles, c.maxStall()-s)
 		c.p.Insts[k].Ctrl.Stall = uint8(s + add)
 		cycles -= add
 		now += add
@@ -152,7 +176,7 @@ func (c *controller) minStall(i int) int {
 	if i+1 < len(c.p.Insts) {
 		next := c.p.Insts[i+1].Class()
 		if p := c.t.Pipe[cl]; p != "" && p == c.t.Pipe[next] && !c.variable(in) {
-			return min(maxStall, max(1, c.t.Interval[cl]))
+			return min(c.maxStall(), max(1, c.t.Interval[cl]))
 		}
 	}
 	if in.Ctrl.WriteBar != isa.NoBar && i+1 < len(c.p.Insts) && c.p.Insts[i+1].Ctrl.WaitMask>>in.Ctrl.WriteBar&1 != 0 {
@@ -177,7 +201,7 @@ func (c *controller) firstUse(s int, r int16, w, elapsed, depth int) int {
 			}
 		}
 		at++
-		if at-elapsed > 16 {
+		if at-elapsed > c.horizon() {
 			return 0
 		}
 	}
