@@ -51,6 +51,9 @@ func (f *fn) finish(p *isa.Program, regs int) {
 	if len(f.constMem) > 0 {
 		p.ConstBanks[3] = f.constMem
 	}
+	if len(f.bank2) > 0 {
+		p.ConstBanks[2] = f.bank2
+	}
 	if len(f.bank4) > 0 {
 		p.ConstBanks[4] = f.bank4
 	}

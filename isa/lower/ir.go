@@ -32,6 +32,7 @@ type fn struct {
 	tuples    map[isa.Reg][]isa.Reg // first register -> all registers of the tuple (2 or 4)
 	utuples   map[isa.Reg][]isa.Reg // the same for uniform registers
 	inTuple   map[isa.Reg]isa.Reg   // member -> first register of its tuple
+	inUTuple  map[isa.Reg]bool      // uniform registers of pairs
 
 	files         []string // CUDA source files of .loc
 	fileNum       map[int]int16
@@ -39,6 +40,7 @@ type fn struct {
 	localMem      int64 // bytes of local frame so far
 	constMem      []byte
 	bank4         []byte // slots with addresses of globals
+	bank2         []byte // literals
 	globals       []isa.Global
 	usesCC        bool
 	ready         map[isa.Operand]isa.Operand // constants that the current block has in registers

@@ -162,12 +162,17 @@ func (f *fn) arrange(in *isa.Inst) {
 // legalise moves operands that an instruction cannot encode into registers.
 func (f *fn) legalise() {
 	f.ready = map[isa.Operand]isa.Operand{}
+	pool := newConstPool(f)
 	for _, b := range f.blocks {
 		var out []isa.Inst
 		clear(f.ready)
 		for i := range b.insts {
 			in := b.insts[i]
 			f.arrange(&in)
+			pool.dotImmediate(b, &out, &in)
+			if f.t.SM >= 90 {
+				pool.place(b, &out, &in)
+			}
 			if in.Op == isa.OpIMAD && in.Src[2].Kind == isa.KindConst && in.Src[2].Is(flagPair) && in.Src[1].Kind != isa.KindReg {
 				in.Src[1] = f.materialise(&out, in.Src[1], &in) // one copy instead of two
 			}
@@ -182,6 +187,7 @@ func (f *fn) legalise() {
 		}
 		b.insts = out
 	}
+	pool.finish()
 }
 
 // materialise emits a copy of operand o into a new register (or pair) and returns it.

@@ -19,6 +19,9 @@ func (f *fn) optimise() {
 // cleanup removes what expansion and legalisation left over.
 func (f *fn) cleanup() {
 	f.removeDead()
+	if f.t.SM >= 90 {
+		f.pairConstants()
+	}
 }
 
 // dead marks an instruction for removal by compact.

@@ -19,6 +19,7 @@ type numberer struct {
 	defs  []defSite
 	repl  []isa.Operand // what a value register is a copy of; KindNone: nothing
 	table map[valueKey][]valueEntry
+	local map[int]isa.Operand // constants that variables hold at this point of the block
 }
 
 type valueEntry struct {
@@ -32,15 +33,18 @@ type valueEntry struct {
 // are registers with one unguarded definition.
 func (f *fn) valueNumber() {
 	n := f.numbering()
-	v := &numberer{f: f, n: n, defs: f.defSites(n), repl: make([]isa.Operand, n.total), table: map[valueKey][]valueEntry{}}
+	v := &numberer{f: f, n: n, defs: f.defSites(n), repl: make([]isa.Operand, n.total), table: map[valueKey][]valueEntry{}, local: map[int]isa.Operand{}}
 	for _, b := range f.rpo {
+		clear(v.local)
 		for i := range b.insts {
 			in := &b.insts[i]
 			v.substitute(in)
 			f.simplify(in)
+			v.track(in)
 			v.record(b, in)
 		}
 	}
+	clear(v.local)
 	// Loop back edges bring uses before definitions in this order: substitute once more.
 	for _, b := range f.rpo {
 		for i := range b.insts {
@@ -108,9 +112,25 @@ func (v *numberer) substitute(in *isa.Inst) {
 	}
 }
 
+// track follows constants in variables within a block.
+func (v *numberer) track(in *isa.Inst) {
+	if len(v.local) > 0 {
+		v.f.defs(in, v.n, func(id int) { delete(v.local, id) })
+	}
+	if in.Op != isa.OpMOV || in.Guard.Kind != isa.KindNone || in.Mod.Has(isa.ModWide) || in.Dst[0].Kind != isa.KindReg || in.Dst[0].Reg < isa.VirtualBase {
+		return
+	}
+	if o := in.Src[0]; o.Kind == isa.KindImm || o == rz {
+		v.local[v.n.of(isa.KindReg, in.Dst[0].Reg)] = o
+	}
+}
+
 // replacement is what a register operand is a copy of.
 func (v *numberer) replacement(o *isa.Operand) (isa.Operand, bool) {
 	id := v.n.of(o.Kind, o.Reg)
+	if r, ok := v.local[id]; ok && o.Kind == isa.KindReg {
+		return r, true
+	}
 	if o.Kind == isa.KindNone || id < 0 || id >= len(v.repl) || v.repl[id].Kind == isa.KindNone {
 		return isa.Operand{}, false
 	}

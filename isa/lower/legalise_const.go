@@ -1,0 +1,254 @@
+package lower
+
+import (
+	"encoding/binary"
+
+	"github.com/sarchlab/smsim/isa"
+)
+
+// constPool gives constant-bank words and immediates registers on targets whose compiler loads them first: from
+// Hopper on arithmetic reads constants through uniform registers (ULDC, LDCU) or LDC, not from the bank.
+type constPool struct {
+	f       *fn
+	have    map[constAt]isa.Operand
+	pending map[*block][]isa.Inst // loads for the end of a block: before a loop
+	uregs   int
+}
+
+// constAt is a constant in a place: the block that loads it.
+type constAt struct {
+	home *block
+	o    isa.Operand
+	kind uint8
+}
+
+const (
+	poolUniform uint8 = iota
+	poolRegister
+	poolPair
+)
+
+// maxPoolUniform bounds the uniform registers of one kernel that hold constants.
+const maxPoolUniform = 40
+
+func newConstPool(f *fn) *constPool {
+	return &constPool{f: f, have: map[constAt]isa.Operand{}, pending: map[*block][]isa.Inst{}}
+}
+
+// home is the block where a constant used in b is loaded: before an innermost loop, else b itself.
+func (c *constPool) home(b *block) *block {
+	l := b.loop
+	if l == nil || c.f.hasInner(l) {
+		return b
+	}
+	to := l.head.idom
+	if to == nil || l.contains(to) {
+		return b
+	}
+	return to
+}
+
+// hasInner says that the loop contains another.
+func (f *fn) hasInner(l *loop) bool {
+	for _, x := range f.loops {
+		if x.parent == l {
+			return true
+		}
+	}
+	return false
+}
+
+// get gives the operand that holds constant o for an instruction of block b; out are the instructions before it.
+func (c *constPool) get(b *block, out *[]isa.Inst, o isa.Operand, kind uint8, pos isa.SourcePos) isa.Operand {
+	home := c.home(b)
+	if o.Kind == isa.KindImm { // immediates are loaded where they are used
+		home = b
+	}
+	key := constAt{home, o, kind}
+	if r, ok := c.have[key]; ok {
+		return r
+	}
+	// A block of the same loop that every path passed may have loaded it.
+	for d := home.idom; d != nil && d.loop == home.loop && o.Kind == isa.KindConst; d = d.idom {
+		if r, ok := c.have[constAt{d, o, kind}]; ok {
+			return r
+		}
+	}
+	f := c.f
+	in := isa.Inst{NDst: 1, NSrc: 1, Pos: pos, Src: [isa.MaxSrc]isa.Operand{o}}
+	var r isa.Operand
+	switch kind {
+	case poolUniform:
+		c.uregs++
+		r = isa.UR(f.newUReg())
+		in.Op = isa.OpUMOV
+		if o.Kind == isa.KindConst {
+			in.Op, in.Mod.Size = isa.OpULDC, 4
+			if !f.t.Has(isa.OpULDC) {
+				in.Op = isa.OpLDCU
+			}
+		}
+	case poolRegister:
+		r = isa.R(f.newReg())
+		in.Op, in.Mod.Size = isa.OpLDC, 4
+	case poolPair:
+		regs := []isa.Reg{f.newReg(), f.newReg()}
+		f.setTuple(regs)
+		r = tupleOperand(regs)
+		in.Op, in.Mod.Size = isa.OpLDC, 8
+	}
+	in.Dst[0] = r
+	if home == b {
+		*out = append(*out, in)
+	} else {
+		c.pending[home] = append(c.pending[home], in)
+	}
+	c.have[key] = r
+	return r
+}
+
+// place rewrites the constants of an instruction in block b.
+func (c *constPool) place(b *block, out *[]isa.Inst, in *isa.Inst) {
+	f := c.f
+	if in.Op == isa.OpMOV && in.Src[0].Kind == isa.KindConst && in.Src[0].Reg == isa.RZ && in.Guard.Kind == isa.KindNone && in.Dst[0].Reg != stackReg {
+		in.Op, in.Mod = isa.OpLDC, isa.Mod{Size: 4}
+		return
+	}
+	p := f.placesOf(in)
+	if p == "" {
+		return
+	}
+	others := func(k int) bool { // some other source is no register
+		for j := range in.Src[:in.NSrc] {
+			if j != k && j < len(p) && p[j] != '-' && in.Src[j].Kind != isa.KindReg {
+				return true
+			}
+		}
+		return false
+	}
+	for k := range in.Src[:in.NSrc] {
+		o := in.Src[k]
+		if o.Kind != isa.KindConst || o.Reg != isa.RZ || k >= len(p) || p[k] == '-' {
+			continue
+		}
+		flags := o.Flags & (isa.Neg | isa.Abs | isa.Inv)
+		if o.Flags&flagPair != 0 {
+			o.Flags &^= flags | flagPair | isa.Wide64
+			in.Src[k] = c.get(b, out, o, poolPair, in.Pos)
+			in.Src[k].Flags |= flags
+			continue
+		}
+		if o.Flags&^flags != 0 || floatPair(in) {
+			continue
+		}
+		o.Flags = 0
+		if p[k] == 'f' && f.takesUniform(in) && !others(k) && c.uregs < maxPoolUniform {
+			in.Src[k] = c.get(b, out, o, poolUniform, in.Pos)
+		} else {
+			in.Src[k] = c.get(b, out, o, poolRegister, in.Pos)
+		}
+		in.Src[k].Flags |= flags
+	}
+}
+
+// floatPair says that the instruction's constants are 64-bit floating-point values.
+func floatPair(in *isa.Inst) bool {
+	return in.Class() == isa.ClassDFMA
+}
+
+// finish inserts the loads that belong before loops.
+func (c *constPool) finish() {
+	for b, list := range c.pending {
+		at := len(b.insts)
+		if b.terminator() != nil {
+			at--
+		}
+		b.insts = append(b.insts[:at], append(append([]isa.Inst(nil), list...), b.insts[at:]...)...)
+	}
+}
+
+// dotImmediate replaces an immediate factor of IDP, which has no such form: from Hopper on it comes from a uniform
+// register, before from the compiler's own constant bank.
+func (c *constPool) dotImmediate(b *block, out *[]isa.Inst, in *isa.Inst) {
+	if in.Op != isa.OpIDP || c.f.t.SM < 75 {
+		return
+	}
+	for k := range 2 {
+		o := in.Src[k]
+		if o.Kind != isa.KindImm || k == 0 {
+			continue
+		}
+		if c.f.t.SM >= 90 {
+			in.Src[k] = c.get(b, out, o, poolUniform, in.Pos)
+			continue
+		}
+		in.Src[k] = isa.C(2, c.f.bank2Word(uint32(o.Imm)))
+	}
+}
+
+// bank2Word is the offset of a word with value v in constant bank 2, which the compiler fills with literals.
+func (f *fn) bank2Word(v uint32) int64 {
+	for i := 0; i+4 <= len(f.bank2); i += 4 {
+		if binary.LittleEndian.Uint32(f.bank2[i:]) == v {
+			return int64(i)
+		}
+	}
+	f.bank2 = binary.LittleEndian.AppendUint32(f.bank2, v)
+	return int64(len(f.bank2) - 4)
+}
+
+// pairConstants joins loads of two adjacent constant words in a block into one 64-bit load.
+func (f *fn) pairConstants() {
+	type slot struct {
+		bank uint8
+		off  int64
+		kind isa.OperandKind
+	}
+	n := f.numbering()
+	defs := f.defSites(n)
+	single := func(o *isa.Operand) bool {
+		id := n.of(o.Kind, o.Reg)
+		return id >= 0 && defs[id].n == 1
+	}
+	for _, b := range f.blocks {
+		seen := map[slot]int{}
+		for i := range b.insts {
+			in := &b.insts[i]
+			if in.Op != isa.OpULDC && in.Op != isa.OpLDCU && in.Op != isa.OpLDC || in.Mod.Size != 4 || in.Guard.Kind != isa.KindNone || in.Src[0].Reg != isa.RZ || !single(&in.Dst[0]) {
+				continue
+			}
+			at := in.Src[0].Imm
+			j, ok := seen[slot{in.Src[0].Bank, at ^ 4, in.Dst[0].Kind}]
+			if !ok {
+				seen[slot{in.Src[0].Bank, at, in.Dst[0].Kind}] = i
+				continue
+			}
+			first := &b.insts[j]
+			lo, hi := first.Dst[0], in.Dst[0]
+			if at&4 == 0 {
+				lo, hi = hi, lo
+			}
+			var d isa.Operand
+			if lo.Kind == isa.KindReg {
+				regs, good := f.tupleOf([]word{lo, hi})
+				if !good {
+					continue
+				}
+				d = tupleOperand(regs)
+			} else {
+				if f.utuples[lo.Reg] != nil || f.inUTuple[lo.Reg] || f.inUTuple[hi.Reg] {
+					continue
+				}
+				f.utuples[lo.Reg] = []isa.Reg{lo.Reg, hi.Reg}
+				f.inUTuple[lo.Reg], f.inUTuple[hi.Reg] = true, true
+				d = lo
+				d.Flags |= flagPair | isa.Wide64
+			}
+			first.Dst[0], first.Mod.Size = d, 8
+			first.Src[0].Imm = at &^ 4
+			delete(seen, slot{in.Src[0].Bank, at ^ 4, in.Dst[0].Kind})
+			dead(in)
+		}
+	}
+	f.compact()
+}
