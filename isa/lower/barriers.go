@@ -15,6 +15,12 @@ type barrierPool struct {
 // sources where a later instruction overwrites them before the result is waited for.
 func (c *controller) assignBarriers() {
 	p := &barrierPool{c: c, owner: map[int16]int{}, reader: map[int16]int{}}
+	var read [ctlRegs]bool
+	for i := range c.p.Insts {
+		for _, r := range c.uses[i] {
+			read[r] = true
+		}
+	}
 	for i := range c.p.Insts {
 		in := &c.p.Insts[i]
 		for _, r := range c.uses[i] {
@@ -34,7 +40,11 @@ func (c *controller) assignBarriers() {
 		if !c.variable(in) {
 			continue
 		}
-		if len(c.defs[i]) > 0 {
+		wanted := false // nobody waits for the stack pointer of a kernel without a frame
+		for _, r := range c.defs[i] {
+			wanted = wanted || read[r]
+		}
+		if wanted {
 			b := p.choose(i, false)
 			in.Ctrl.WriteBar = uint8(b)
 			for _, r := range c.defs[i] {

@@ -25,6 +25,8 @@ type allocation struct {
 	color []int16
 	pairs []movePair
 	mates [][]mate
+	soft  int     // registers known to be needed in any case
+	fetch []int32 // last position at which a memory instruction reads the register, -1: never
 }
 
 // movePair is a copy between two registers of one file.
@@ -127,9 +129,9 @@ func (f *fn) newAllocation() *allocation {
 	t := n.total
 	a := &allocation{f: f, n: n, alias: make([]int32, t), adj: make([][]int32, t), unit: make([]int32, t), part: make([]int8, t),
 		parts: map[int32][]int32{}, first: make([]int32, t), cost: make([]float64, t), used: make([]bool, t), color: make([]int16, t),
-		edge: make([]uint64, t*(t-1)/2/64+1), mates: make([][]mate, t)}
+		edge: make([]uint64, t*(t-1)/2/64+1), mates: make([][]mate, t), fetch: make([]int32, t)}
 	for i := range a.alias {
-		a.alias[i], a.unit[i], a.first[i], a.color[i] = int32(i), int32(i), -1, -1
+		a.alias[i], a.unit[i], a.first[i], a.color[i], a.fetch[i] = int32(i), int32(i), -1, -1, -1
 	}
 	pos := int32(0)
 	live := newBitset(t)
@@ -149,6 +151,9 @@ func (f *fn) newAllocation() *allocation {
 			}
 			f.uses(in, n, touch)
 			f.defs(in, n, touch)
+			if in.Class().IsMemory() {
+				f.uses(in, n, func(id int) { a.fetch[id] = pos })
+			}
 			f.noteTuples(in, a)
 			a.noteMates(in, float32(weight))
 			pos++
@@ -340,6 +345,7 @@ func (a *allocation) union(x, y int32) {
 		a.first[x] = a.first[y]
 	}
 	a.mates[x] = append(a.mates[x], a.mates[y]...)
+	a.fetch[x] = max(a.fetch[x], a.fetch[y])
 	a.used[x] = a.used[x] || a.used[y]
 }
 
@@ -368,6 +374,13 @@ func (a *allocation) assign(limit int) (spill []int32, regs int) {
 	}
 	if best < 0 {
 		return bestSpill, 0
+	}
+	// The count is known: all registers below it can be used to avoid conflicts.
+	a.soft = best
+	for order := range 3 {
+		if s, top := a.colour(0, limit, order); len(s) == 0 && top <= best {
+			return nil, best
+		}
 	}
 	a.color = colors
 	return nil, best
@@ -426,6 +439,10 @@ func (a *allocation) colour(file, size, order int) (spill []int32, top int) {
 		return units[i] < units[j]
 	})
 	var taken [256]uint8
+	var fetched [256]int32 // position at which a memory instruction last read the register
+	for i := range fetched {
+		fetched[i] = -recentFetch
+	}
 	for _, u := range units {
 		members := a.parts[u]
 		if members == nil {
@@ -452,27 +469,30 @@ func (a *allocation) colour(file, size, order int) (spill []int32, top int) {
 		if width == 3 {
 			step = 4
 		}
-		choice := -1
+		choice, best := -1, float32(0)
 		for base := 0; base+width <= size; base += step {
 			if taken[base] != 0 || file == 0 && a.f.reserved(base, width) {
 				continue
 			}
-			if choice < 0 {
-				choice = base
-				if file != 0 || width != 1 || len(a.mates[u]) == 0 {
-					break
-				}
-				if a.bankCost(u, base) == 0 {
-					break
-				}
-				continue
-			}
 			// A later register is worth it only if it does not raise the count.
-			if base >= top {
+			if choice >= 0 && base >= max(top, a.soft) {
 				break
 			}
-			if a.bankCost(u, base) < a.bankCost(u, choice) {
-				choice = base
+			var cost float32
+			if file == 0 {
+				if width == 1 {
+					cost = a.bankCost(u, base)
+				}
+				for k, m := range members {
+					if d := a.first[a.find(m)] - fetched[base+k]; d >= 0 && d < recentFetch {
+						cost += float32(recentFetch-d) * 4
+					}
+				}
+			}
+			if choice < 0 || cost < best {
+				choice, best = base, cost
+			}
+			if best == 0 {
 				break
 			}
 		}
@@ -481,12 +501,18 @@ func (a *allocation) colour(file, size, order int) (spill []int32, top int) {
 			continue
 		}
 		for k, m := range members {
-			a.color[a.find(m)] = int16(choice + k)
+			r := a.find(m)
+			a.color[r] = int16(choice + k)
+			fetched[choice+k] = max(fetched[choice+k], a.fetch[r])
 		}
 		top = max(top, choice+width)
 	}
 	return spill, top
 }
+
+// recentFetch is the number of instructions during which a register that a memory instruction read is better
+// not written: the write would wait for the read.
+const recentFetch = 12
 
 // reserved says that registers base..base+width-1 include the stack pointer or RZ.
 func (f *fn) reserved(base, width int) bool {

@@ -10,6 +10,7 @@ const (
 	defaultALU    = 5
 	defaultMemory = 30
 	maxLookahead  = 120
+	memoryReads   = 12 // until a memory instruction has read its registers
 )
 
 // schedLatency is the distance from the instruction to a user of its result.
@@ -218,7 +219,11 @@ func (s *scheduler) graph(insts []isa.Inst) {
 		s.old = s.old[:0]
 		for _, r := range writes {
 			for _, p := range s.readers[r] {
-				s.addEdge(p, i32, 0)
+				lag := 0
+				if cl := insts[p].Class(); cl.IsMemory() {
+					lag = memoryReads // later, so that the write need not wait for the operands to be read
+				}
+				s.addEdge(p, i32, lag)
 			}
 			s.old = append(s.old, s.readers[r]...)
 			s.addEdge(s.lastDef[r], i32, 1)
@@ -370,14 +375,15 @@ func (s *scheduler) list(in, out bitset) []int32 {
 	now := int32(0)
 	for len(ready) > 0 {
 		best, bestKey := -1, candidate{}
-		tight := [2]bool{pressure[0] >= s.target, pressure[1] >= predTarget}
 		for k, i := range ready {
 			nd := &s.nodes[i]
 			c := candidate{index: i, height: nd.height, wait: max(0, nd.early-now)}
-			if pressure[0] >= s.target-6 || tight[1] {
+			if pressure[0] >= s.target-4 || pressure[1] >= predTarget-1 {
 				c.delta = s.delta(i, out)
+				c.over[0] = c.delta[0] > 0 && pressure[0]+c.delta[0] > s.target
+				c.over[1] = c.delta[1] > 0 && pressure[1]+c.delta[1] > predTarget
 			}
-			if best < 0 || c.better(&bestKey, tight) {
+			if best < 0 || c.better(&bestKey) {
 				best, bestKey = k, c
 			}
 		}
@@ -423,20 +429,21 @@ func (s *scheduler) list(in, out bitset) []int32 {
 // candidate is what the list scheduler compares.
 type candidate struct {
 	index, height, wait int32
-	delta               [2]int // change of live general registers and predicates
+	delta               [2]int  // change of live general registers and predicates
+	over                [2]bool // it would need more of them than the scheduler wants
 }
 
-func (c *candidate) better(o *candidate, tight [2]bool) bool {
+func (c *candidate) better(o *candidate) bool {
 	for _, k := range [2]int{1, 0} {
-		if tight[k] && (c.delta[k] > 0 || o.delta[k] > 0) {
+		if c.over[k] != o.over[k] {
+			return !c.over[k]
+		}
+		if c.over[k] {
 			if c.delta[k] != o.delta[k] {
 				return c.delta[k] < o.delta[k]
 			}
 			return c.index < o.index // the program's own order needs no more than it must
 		}
-	}
-	if !tight[0] && (c.delta[0] >= 2) != (o.delta[0] >= 2) { // a wide result would go over the target
-		return c.delta[0] < 2
 	}
 	if c.wait != o.wait {
 		return c.wait < o.wait
