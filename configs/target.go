@@ -23,6 +23,7 @@ func (a *Arch) Target() *isa.Target {
 		t.Interval[c] = row.IssueInterval
 		t.Variable[c] = row.Variable
 		t.Pipe[c] = row.Pipe[0]
+		t.Alternatives[c] = len(row.Pipe)
 	}
 	t.CrossPipe = a.SM.CrossPipe
 	t.PredLatency = a.SM.PredLatency

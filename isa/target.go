@@ -17,6 +17,8 @@ type Target struct {
 	Variable [NumClasses]bool
 	// Pipe names the pipe of a class ("alu", "fma", ...): lowering balances moves and adds between pipes.
 	Pipe [NumClasses]string
+	// Alternatives is the number of pipes that can take the class, Pipe among them.
+	Alternatives [NumClasses]int
 	// CrossPipe is added to Latency when producer and consumer are on different fixed-latency pipes.
 	CrossPipe int
 	// PredLatency is the distance from a predicate write to its use as a source (SEL, ISETP, PLOP3, IADD3.X);

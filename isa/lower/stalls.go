@@ -147,6 +147,7 @@ func (c *controller) stalls() {
 		if in.Ctrl.Stall >= 12 {
 			in.Ctrl.Yield = false
 		}
+		in.Ctrl.DualIssue = in.Ctrl.Stall == 0
 	}
 }
 
@@ -172,6 +173,9 @@ func (c *controller) minStall(i int) int {
 			return 1
 		}
 		return branchStall
+	}
+	if c.pairs(i) {
+		return 0
 	}
 	if i+1 < len(c.p.Insts) {
 		next := c.p.Insts[i+1].Class()
