@@ -160,3 +160,52 @@ func TestDeclares(t *testing.T) {
 		}
 	}
 }
+
+// TestPathological: texts made to exhaust the stack, or time by going over the same bytes again and again.
+func TestPathological(t *testing.T) {
+	const head = ".version 8.0\n.target sm_80\n.entry k() {\n"
+	const n = 1 << 20
+	rep := strings.Repeat
+	for name, text := range map[string]string{
+		"subscripts":       head + "mov.u32 a, " + rep("a[", n),
+		"braces":           head + rep("{", n),
+		"vectors":          head + "mov.u32 a, " + rep("{", n),
+		"parentheses":      head + "mov.u32 a, " + rep("(", n),
+		"signs":            head + "mov.u32 a, " + rep("-", n),
+		"addresses":        head + "mov.u32 a, " + rep("[", n),
+		"conditions":       head + "mov.u32 a, 1" + rep("?1:1", n),
+		"sums":             head + "mov.u32 a, 1" + rep("+1", n) + ";}",
+		"initialiser":      head + "}.global .u32 a[] = " + rep("{", n),
+		"hashes":           head + rep(" ", n) + rep("#", n),
+		"zeros":            head + rep("\x00a", n) + rep("\x00", n),
+		"quotes":           head + rep("\"", n),
+		"comments":         head + rep("/*", n),
+		"linking":          head + rep(".visible ", n/8),
+		"linking by line":  head + rep(".visible\n", n/8),
+		"members":          head + "mov.u32 a" + rep(".x", n) + ";}",
+		"modifiers":        head + "mov" + rep(".x", n) + " a;}",
+		"section names":    head + "} .section " + rep(".x", n) + " {",
+		"digits":           head + "mov.u32 %r" + rep("1", n) + ", 0;}",
+		"declared digits":  head + ".reg .u32 %r<3>; mov.u32 %r" + rep("0", n) + ", 0;}",
+		"undeclared names": head + rep("mov.u32 abcdef, ghijkl;\n", n/64) + "}",
+		"undefined labels": head + rep("bra abcdef;\n", n/64) + "}",
+		"labels":           head + rep("abcdef: ", n/64) + "}",
+		"one letter":       rep("a", n),
+	} {
+		m, err := ptx.Parse(name, []byte(text))
+		if err == nil {
+			err = ptx.CheckAll(m)
+		}
+		if name == "sums" {
+			if err == nil || !strings.Contains(err.Error(), "undeclared name a") {
+				t.Errorf("%s: %v", name, err)
+			}
+			continue
+		}
+		if err == nil {
+			t.Errorf("%s: no error", name)
+		} else if s := err.Error(); len(s) > 20000 {
+			t.Errorf("%s: a message of %d bytes", name, len(s))
+		}
+	}
+}

@@ -2,7 +2,10 @@
 // nothing of targets: an unknown instruction parses, and whoever lowers the kernel rejects it.
 package ptx
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // Pos is a place in the text, both counted from 1; Col counts bytes.
 type Pos struct{ Line, Col int }
@@ -202,11 +205,10 @@ type Instr struct {
 
 // Name is the instruction with its modifiers, "mad.lo.u32".
 func (in *Instr) Name() string {
-	s := in.Op
-	for _, m := range in.Mods {
-		s += "." + m
+	if len(in.Mods) == 0 {
+		return in.Op
 	}
-	return s
+	return in.Op + "." + strings.Join(in.Mods, ".")
 }
 
 // Has says whether the instruction has the modifier.

@@ -130,6 +130,9 @@ func (c *checker) block(s *scope, b *Block) {
 		}
 	}
 	for _, st := range b.Stmts {
+		if len(c.errs) >= maxErrors {
+			return // looking for suggestions is slow
+		}
 		switch x := st.(type) {
 		case *Var:
 			c.declare(s, x)

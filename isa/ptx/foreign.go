@@ -99,13 +99,16 @@ func hasWideAddress(b *Block, outer []*Var) bool {
 	return false
 }
 
+// maxRangeDigits is how many digits the number of a register of a range has at most.
+const maxRangeDigits = 8
+
 // Declares says whether the declaration is of that name; of %r<3> those are %r0, %r1 and %r2.
 func (v *Var) Declares(name string) bool {
 	if v.Range == 0 {
 		return v.Name == name
 	}
 	digits, ok := strings.CutPrefix(name, v.Name)
-	if !ok || digits == "" || len(digits) > 8 || digits[0] == '0' && len(digits) > 1 {
+	if !ok || digits == "" || len(digits) > maxRangeDigits || digits[0] == '0' && len(digits) > 1 {
 		return false
 	}
 	n := 0

@@ -157,7 +157,7 @@ func (p *parser) single(depth int) (Arg, bool) {
 		if p.text(t) == "WARP_SZ" {
 			break
 		}
-		return p.named(Arg{Pos: t.pos})
+		return p.named(Arg{Pos: t.pos}, depth)
 	case tokString:
 		s, _ := p.stringText("")
 		return Arg{Pos: t.pos, Kind: ArgString, Name: s}, true
@@ -171,7 +171,7 @@ func (p *parser) single(depth int) (Arg, bool) {
 			// -a and !p negate a register; before a literal they belong to a constant expression.
 			if next := p.peek(); next.kind == tokIdent && p.text(next) != "WARP_SZ" {
 				p.advance()
-				return p.named(Arg{Pos: t.pos, Neg: true, Not: t.op == '!'})
+				return p.named(Arg{Pos: t.pos, Neg: true, Not: t.op == '!'}, depth)
 			}
 		case '(', '~', '+':
 		default:
@@ -205,7 +205,7 @@ func constantArg(pos Pos, c constant) Arg {
 }
 
 // named parses what starts with a name: name, name.member, _, name+imm, name[index].
-func (p *parser) named(a Arg) (Arg, bool) {
+func (p *parser) named(a Arg, depth int) (Arg, bool) {
 	a.Name = p.text(p.tok)
 	end := p.tok.end
 	p.advance()
@@ -213,16 +213,14 @@ func (p *parser) named(a Arg) (Arg, bool) {
 		a.Kind, a.Name = ArgSink, ""
 		return a, true
 	}
+	start := end + 1
 	for p.tok.kind == tokDot && p.tok.off == end {
-		if a.Member != "" {
-			a.Member += "."
-		}
-		a.Member += p.text(p.tok)[1:]
 		end = p.tok.end
+		a.Member = p.lex.src[start:end]
 		p.advance()
 	}
 	if p.is('[') {
-		return p.subscript(a)
+		return p.subscript(a, depth)
 	}
 	var ok bool
 	a.Int, ok = p.offset()
@@ -258,12 +256,12 @@ func (p *parser) offset() (int64, bool) {
 
 // subscript parses the [i] or [i][j] of an array element. Constant subscripts of an array in sight become the
 // element's address, name + bytes.
-func (p *parser) subscript(a Arg) (Arg, bool) {
+func (p *parser) subscript(a Arg, depth int) (Arg, bool) {
 	a.Kind = ArgIndex
 	constant := true
 	for p.accept('[') {
 		at := p.tok.pos
-		e, ok := p.single(0)
+		e, ok := p.single(depth + 1)
 		if !ok || !p.want(']', "after an array index") {
 			return a, false
 		}

@@ -40,6 +40,7 @@ type lexer struct {
 	off       int
 	line      int
 	lineStart int // offset of the line's first byte
+	tokenLine int // line of the token before
 }
 
 // report is how the lexer complains.
@@ -71,8 +72,6 @@ func (l *lexer) skipBlank(rep report) {
 			l.newline(l.off)
 		case c == ' ' || c == '\t' || c == '\r' || c == '\f' || c == '\v':
 			l.off++
-		case c == 0 && strings.Trim(src[l.off:], "\x00\r\n") == "":
-			l.off = len(src) // text dumped from a C string ends in zeros
 		case c == '/' && strings.HasPrefix(src[l.off:], "//"):
 			l.skipLine()
 		case c == '/' && strings.HasPrefix(src[l.off:], "/*"):
@@ -91,7 +90,7 @@ func (l *lexer) skipBlank(rep report) {
 			}
 		case c == '@' && strings.HasPrefix(src[l.off:], "@@"):
 			l.skipLine()
-		case c == '#' && strings.TrimSpace(src[l.lineStart:l.off]) == "" && isLineMarker(src[l.off:]):
+		case c == '#' && l.tokenLine != l.line && isLineMarker(src[l.off:]):
 			l.skipLine()
 		default:
 			return
@@ -151,6 +150,7 @@ func (l *lexer) next(rep report) token {
 		t.kind, t.op = l.punct(rep)
 	}
 	t.end = l.off
+	l.tokenLine = l.line
 	return t
 }
 

@@ -30,6 +30,7 @@ type parser struct {
 // then nil. Names are not resolved: see Check.
 func Parse(file string, text []byte) (*Module, error) {
 	src := strings.TrimPrefix(string(text), "\ufeff")
+	src = strings.TrimRight(src, "\x00") // text dumped from a C string ends in zeros
 	m := &Module{File: file, Lines: splitLines(src), AddressSize: 32, Files: map[int]string{}}
 	if e := notPTX(m, src); e != nil {
 		return nil, Errors{e}

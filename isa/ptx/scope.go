@@ -76,7 +76,7 @@ func (s *scope) here(name string) *Var {
 		return v
 	}
 	base := strings.TrimRight(name, "0123456789")
-	for n := len(base); n < len(name); n++ { // a base name may itself end in digits: %r1<4>
+	for n := max(len(base), len(name)-maxRangeDigits); n < len(name); n++ { // a base name may itself end in digits: %r1<4>
 		if v := s.ranges[name[:n]]; v != nil && v.Declares(name) {
 			return v
 		}

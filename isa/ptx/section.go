@@ -82,11 +82,13 @@ func (p *parser) place(file, line, col *int) bool {
 // section reads .section .name { rows of data }.
 func (p *parser) section() bool {
 	s := &Section{Pos: p.tok.pos}
+	var name []string
 	p.advance()
 	for p.tok.kind == tokDot || p.tok.kind == tokIdent {
-		s.Name += p.text(p.tok)
+		name = append(name, p.text(p.tok))
 		p.advance()
 	}
+	s.Name = strings.Join(name, "")
 	open := p.tok.pos
 	if s.Name == "" {
 		p.unexpected("a section name such as .debug_str")
