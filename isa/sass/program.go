@@ -77,6 +77,9 @@ func (l *Listing) Program(f *Function, sm int) (*isa.Program, error) {
 		p.Regs = registersUsed(p.Insts)
 	}
 	p.SharedBytes = max(f.SharedBytes, 0)
+	if sm >= 90 {
+		p.SharedBase = systemShared
+	}
 	p.LocalBytes = max(f.LocalBytes, 0)
 	for i := range p.Insts {
 		if p.Insts[i].Op == isa.OpBAR {
@@ -88,6 +91,10 @@ func (l *Listing) Program(f *Function, sm int) (*isa.Program, error) {
 	}
 	return p, nil
 }
+
+// systemShared is the part of a block's shared memory that the system takes from Hopper on; code adds it to
+// its addresses (MOV R0, 0x400), and resource figures leave it out.
+const systemShared = 0x400
 
 // resolve turns the target of a jump into an instruction index.
 func (l *Listing) resolve(f *Function, r *rawInst, in *isa.Inst, label string, byAddr map[uint32]int) error {
