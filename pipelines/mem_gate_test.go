@@ -179,6 +179,32 @@ func TestCoalescing(t *testing.T) {
 	}
 }
 
+// TestL1Banks: passes of loads that hit: bank conflicts as in shared memory, four tags a cycle.
+func TestL1Banks(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		size   uint8
+		addr   func(lane int) uint64
+		passes int
+	}{
+		{"words in a row", 4, stride(page, 4), 1},
+		{"stride 4", 4, stride(page, 16), 4},
+		{"stride 32", 4, stride(page, 128), 32},
+		{"stride 33: other line and other bank for each lane", 4, stride(page, 132), 8},
+		{"two lines in turn", 4, func(l int) uint64 { return page + uint64(l%2*128+l*4) }, 1},
+		{"one word", 4, stride(page, 0), 1},
+		{"one 128-bit word", 16, stride(page, 0), 4},
+	} {
+		m := newPath(t, MemConfig{WarmL2: true})
+		m.Access(access(100, isa.ClassLDG, c.size, c.addr))
+		got := m.Access(access(5000, isa.ClassLDG, c.size, c.addr))
+		groups := int(laneGroups(^uint32(0), widthIndex(c.size)))
+		if want := uint64(5032 + 2*(c.passes-groups)); got.Wavefronts != c.passes || got.Result != want || got.Level != LevelL1 {
+			t.Errorf("%s: %d passes, result at %d from %v; want %d, %d, l1", c.name, got.Wavefronts, got.Result, got.Level, c.passes, want)
+		}
+	}
+}
+
 // TestL1 follows one line through loads and stores.
 func TestL1(t *testing.T) {
 	m := newPath(t, MemConfig{WarmL2: true})
@@ -439,14 +465,22 @@ func TestStoreCombining(t *testing.T) {
 		{"third word", 0, stride(page+8, 32), 0, 32, 32},
 		{"another warp, same sectors", 1, stride(page+12, 32), 32, 0, 32},
 		{"elsewhere", 0, stride(page+1<<20, 32), 32, 0, 32},
-		{"first sectors again", 0, stride(page+16, 32), 32, 0, 32},
+		{"first sectors again", 0, stride(page+12, 32), 0, 32, 32},
+		{"elsewhere 2", 0, stride(page+2<<20, 32), 32, 0, 32},
+		{"elsewhere 3", 0, stride(page+3<<20, 32), 32, 0, 32},
+		{"elsewhere 4", 0, stride(page+4<<20, 32), 32, 0, 32},
+		{"elsewhere 5", 0, stride(page+5<<20, 32), 32, 0, 32},
+		{"first sectors, four stores later", 0, stride(page+16, 32), 32, 0, 32},
 		{"whole line", 2, stride(page+2<<20, 4), 4, 0, 4},
 		{"whole line again", 2, stride(page+2<<20, 4), 4, 0, 4},
-		{"half of a line", 3, func(l int) uint64 { return page + 3<<20 + uint64(l%16*4) }, 2, 0, 2},
-		{"other half", 3, func(l int) uint64 { return page + 3<<20 + 64 + uint64(l%16*4) }, 2, 2, 2},
+		{"half of a line", 3, stride(page+3<<20, 4), 2, 0, 2},
+		{"other half", 3, stride(page+3<<20+64, 4), 2, 2, 2},
 	} {
 		a := access(uint64(1000+i*1000), isa.ClassSTG, 4, c.addr)
 		a.Slot = c.slot
+		if c.slot == 3 {
+			a.Effect.Exec = 0xffff
+		}
 		got := m.Access(a)
 		if got.L2Sectors != c.l2 || got.L1SectorHits != c.hits || got.L1Sectors != c.all {
 			t.Errorf("%s: %d sectors, %d hits, %d to L2; want %d, %d, %d", c.name, got.L1Sectors, got.L1SectorHits, got.L2Sectors, c.all, c.hits, c.l2)
@@ -477,8 +511,8 @@ func TestLocal(t *testing.T) {
 	if got := m.Access(access(200, isa.ClassLDL, 8, stride(64, 0))); got.L1Sectors != 8 || got.L1SectorHits != 4 {
 		t.Errorf("two words, one of them stored: %d sectors, %d hits; want 8, 4", got.L1Sectors, got.L1SectorHits)
 	}
-	if got := m.Access(access(900, isa.ClassLDL, 4, stride(64, 4))); got.Wavefronts != 32 {
-		t.Errorf("different offsets: %d lines, want 32", got.Wavefronts)
+	if got := m.Access(access(900, isa.ClassLDL, 4, stride(64, 4))); got.L1Sectors != 32 {
+		t.Errorf("different offsets: %d sectors, want 32", got.L1Sectors)
 	}
 	a := access(2000, isa.ClassLDL, 4, stride(64, 0))
 	a.Slot = 1

@@ -78,64 +78,88 @@ func (c *sectorCache) replace(v *cacheLine, line uint64) (dirty uint32) {
 }
 
 // accessLoad is a load from global or local memory (also through the texture path and into shared memory).
+//
+// The data array of L1 has the banks of shared memory: lanes on different lines are served together when their words lie in
+// different banks. The tag stage looks up a few lines a cycle, and what misses leaves at a line a cycle.
 func (m *MemPath) accessLoad(a MemAccess, t *MemTiming) {
 	p, e := &m.par, a.Effect
-	groups := m.coalesce(a)
-	n := uint64(m.co.n)
-	passes := max(n, groups)
-	first, last := m.enter(a, p.globalLoadPort[widthIndex(e.Size)], (passes+p.tagLines-1)/p.tagLines, 16)
-	t.SourcesRead, t.SlotFree = first+p.readDelay, first
-	t.Wavefronts, t.BankConflicts = int(passes), int(passes-groups)
-	t.Level = LevelL1
-
+	m.coalesce(a)
+	n := m.co.n
 	local := e.Space == isa.SpaceLocal
+	banks, groups := uint64(0), laneGroups(e.Exec, widthIndex(e.Size))
+	if local {
+		banks = groups // the lanes' words interleave over all banks
+	} else {
+		banks, groups = m.sharedPasses(e.Addr, e.Exec, uint64(max(e.Size, 1)), false)
+	}
 	cached := local || p.cachesGlobal
 	if e.Inst != nil && !local {
 		cached = (cached || p.cachesReadOnly && e.Inst.Mod.Has(isa.ModConstant)) && !e.Inst.Mod.Has(isa.ModStrong)
 	}
-	hitLatency := p.l1Latency
-	if local {
-		hitLatency = p.localLatency
+	missing := m.lookupL1(cached, a.Cycle, t)
+
+	passes := max(banks, (uint64(n)+p.tagLines-1)/p.tagLines)
+	first, last := m.enter(a, p.globalLoadPort[widthIndex(e.Size)], max(passes, uint64(missing)), 16)
+	t.SourcesRead, t.SlotFree = first+p.readDelay, first
+	t.Wavefronts = int(max(passes, uint64(missing)))
+	t.BankConflicts = t.Wavefronts - int(groups)
+	t.Level = LevelL1
+
+	if missing < n {
+		latency := p.l1Latency
+		if local {
+			latency = p.localLatency
+		}
+		t.Result = m.hitReturn(a.SubPartition, first, passes, groups, p.dataPassTicks) + latency
 	}
-	for i := uint64(0); i < n; i++ {
-		l := &m.co.lines[i]
+	sent := 0
+	for i := 0; i < n; i++ {
+		l, entry := &m.co.lines[i], m.found[i]
+		if m.missing[i] == 0 {
+			t.Result = max(t.Result, entry.ready)
+			continue
+		}
 		at := first
-		if n > 1 {
-			at += (last - first) * i / (n - 1)
+		if missing > 1 {
+			at += (last - first) * uint64(sent) / uint64(missing-1)
 		}
-		want := sectorCount(l.sectors)
-		t.L1Sectors += want
-		var done uint64
-		missing := l.sectors
-		var entry *cacheLine
-		if cached {
-			hit, victim := m.l1.find(l.line)
-			if hit != nil {
-				missing &^= hit.sectors
-				entry = hit
-				done = hit.ready
-			} else if victim != nil {
-				m.replaceL1(victim, l.line, at)
-				entry = victim
-			}
-		}
-		t.L1SectorHits += want - sectorCount(missing)
-		if missing == 0 {
-			done = max(done, m.hitReturn(a.SubPartition, at, 1, 1, p.dataPassTicks)+hitLatency)
-		} else {
-			done = max(done, m.fetch(l.line, missing, m.missReturn(a.SubPartition, m.missSlot(at)), t))
-			m.missReturns(done)
-			if entry != nil {
-				entry.sectors |= missing
-				entry.ready = max(entry.ready, done)
-			}
+		sent++
+		done := m.fetch(l.line, m.missing[i], m.missReturn(a.SubPartition, m.missSlot(at)), t)
+		m.missReturns(done)
+		if entry != nil && entry.tag == l.line+1 { // not thrown out by a later line of the same access
+			entry.ready = max(entry.ready, done)
 		}
 		t.Result = max(t.Result, done)
 	}
-	// Passes that only move more words of the same line.
-	if passes > n {
-		t.Result += passes - n
+}
+
+// lookupL1 looks the list's lines up, makes room for those that are not there, and returns how many lack a sector. Which
+// sectors these are stands in missing, the entries in found (nil without a cache).
+func (m *MemPath) lookupL1(cached bool, cycle uint64, t *MemTiming) (lines int) {
+	for i := 0; i < m.co.n; i++ {
+		l := &m.co.lines[i]
+		want := sectorCount(l.sectors)
+		t.L1Sectors += want
+		m.found[i], m.missing[i] = nil, l.sectors
+		if cached {
+			hit, victim := m.l1.find(l.line)
+			if hit != nil {
+				m.missing[i] &^= hit.sectors
+			} else if victim != nil {
+				m.replaceL1(victim, l.line, cycle)
+				hit = victim
+			}
+			if hit != nil {
+				hit.sectors |= l.sectors
+			}
+			m.found[i] = hit
+		}
+		t.L1SectorHits += want - sectorCount(m.missing[i])
+		if m.missing[i] != 0 {
+			lines++
+		}
 	}
+	return lines
 }
 
 // coalesce fills the line list and returns the groups of lanes that take a pass each whatever they touch.

@@ -75,20 +75,28 @@ func (p *memParams) warmIn(line uint64) (there, far bool) {
 		return true, false
 	}
 	h := hashLine(line)
-	over := func(capacity uint64) bool { // line is among those thrown out of this capacity
+	over := func(capacity uint64, spread float64) bool { // line is among those thrown out of this capacity
 		if p.footprint <= capacity {
 			return false
 		}
-		excess := float64(p.footprint-capacity) / (warmSpread * float64(capacity))
+		excess := float64(p.footprint-capacity) / (spread * float64(capacity))
 		return float64(h&0xffff)/0x10000 < excess
 	}
-	if over(p.l2Total) {
+	if p.chip && p.l2Near > 0 {
+		return !over(p.l2Near, chipSpread), false
+	}
+	if over(p.l2Total, warmSpread) {
 		return false, false
 	}
-	return true, p.l2LatencyFar > p.l2Latency && p.l2Near > 0 && over(p.l2Near)
+	return true, p.l2LatencyFar > p.l2Latency && p.l2Near > 0 && over(p.l2Near, warmSpread)
 }
 
-const warmSpread = 0.2
+// How far above a capacity, as a part of it, hits fall to nothing: walks of one SM and kernels on the whole H200. With the
+// whole chip at work both partitions hold copies of what their SMs read, so the capacity is that of one.
+const (
+	warmSpread = 0.2
+	chipSpread = 0.6
+)
 
 // jitter spreads a latency over lines, evenly from 0 to below the spread: L2 slices lie at different distances, DRAM banks are
 // in different states.

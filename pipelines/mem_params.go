@@ -72,6 +72,7 @@ type memParams struct {
 	atomicShare                                ticks // SMs that compete for a line that several blocks update
 	atomicLineTicks                            ticks // L2's time for one sector of one round on one line
 	warm                                       bool
+	chip                                       bool // all SMs are active
 	footprint                                  uint64
 	// This SM's part of what the whole chip reads from DRAM once, when the launch's data fits L2; negative: no limit.
 	coldBytes int64
@@ -100,6 +101,7 @@ func newMemParams(a *configs.Arch, cfg MemConfig) (memParams, error) {
 		dramLatency:     uint64(mem.DRAMLatency),
 		atomicLatency:   uint64(mem.AtomicLatency),
 		warm:            cfg.WarmL2,
+		chip:            cfg.AllSMsActive,
 		footprint:       cfg.FootprintBytes,
 	}
 	for _, need := range []struct {

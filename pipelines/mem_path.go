@@ -80,6 +80,8 @@ type MemPath struct {
 	queues  []memQueue // one a sub-partition
 	lsu     calendar   // the shared unit's cycles
 	co      coalescer
+	found   [maxLines]*cacheLine // of the present load's lines, see lookupL1
+	missing [maxLines]uint32
 	banks   bankTable
 	l1      sectorCache
 	l2      sectorCache
@@ -88,8 +90,8 @@ type MemPath struct {
 	data    ticks   // next free time of the L1 data array
 	misses  leaveRing
 	store   storePort
-	written []writtenLines // by warp slot
-	budget  int64          // bytes that DRAM has still to bring for this SM, see memParams.coldBytes
+	written []writtenStores // by warp slot
+	budget  int64           // bytes that DRAM has still to bring for this SM, see memParams.coldBytes
 	far     memFar
 	drain   uint64 // latest Complete so far
 }

@@ -72,63 +72,62 @@ func (m *MemPath) accessStore(a MemAccess, t *MemTiming) {
 	t.Complete = m.send(last, groups, length) + p.l2Latency
 }
 
-// writtenLines are the lines that a warp's last store to global memory wrote in part.
-type writtenLines struct {
-	n     int
-	lines [32]lineReq
+// writtenStores are the lines that a warp's last stores to global memory wrote in part.
+type writtenStores struct {
+	next  int // the oldest store
+	lines [combineDepth][32]lineReq
 }
 
-// combine merges the store in the line list with the warp's store before it and returns the link's time for what is new.
-// Sectors that the store before has written take no second packet: it waits long enough for neighbouring words, as the
+// combineDepth is the number of stores that a later one can join.
+const combineDepth = 4
+
+// combine merges the store in the line list with the warp's stores before it and returns the link's time for what is new.
+// Sectors that one of them has written in part take no second packet: it waits long enough for neighbouring words, as the
 // kernels show that store the columns of a thread one after the other. Such lines count as hits.
 func (m *MemPath) combine(slot int, t *MemTiming) (length ticks) {
 	p := &m.par
 	for slot >= len(m.written) {
-		m.written = append(m.written, writtenLines{})
+		m.written = append(m.written, writtenStores{})
 	}
 	w := &m.written[slot]
-	n := min(m.co.n, len(w.lines))
+	mine := &w.lines[w.next]
+	w.next = (w.next + 1) % combineDepth
 	for i := 0; i < m.co.n; i++ {
 		l := &m.co.lines[i]
 		fresh := l.sectors
 		t.L1Sectors += sectorCount(l.sectors)
-		if i < w.n && w.lines[i].line == l.line {
-			t.L1SectorHits += sectorCount(l.sectors)
-			fresh &^= w.lines[i].sectors
-			if fresh == 0 {
-				l.sectors |= w.lines[i].sectors
-				l.bytes += w.lines[i].bytes
-				m.note(w, i, l)
-				continue
+		if i < len(mine) {
+			for d := range w.lines {
+				if old := &w.lines[d][i]; old.line == l.line && old.bytes > 0 {
+					t.L1SectorHits += sectorCount(l.sectors)
+					if int(old.bytes) < sectorCount(old.sectors)*int(p.sectorBytes) {
+						fresh &^= old.sectors // whole sectors have left
+					}
+					l.bytes += old.bytes
+					l.sectors |= old.sectors
+					old.bytes = 0
+					break
+				}
 			}
+			mine[i] = *l
+			if int(l.bytes) >= p.lineBytes { // written whole: a further store is a new one
+				mine[i].bytes = 0
+			}
+		}
+		if fresh == 0 {
+			continue
 		}
 		length += ticks(sectorCount(fresh)) * p.storeSectorTicks
 		if int(l.bytes) < p.lineBytes {
 			length += p.storeHeaderTicks
 		}
 		m.lookupL2(l.line, fresh, true, t)
-		m.note(w, i, l)
 	}
-	w.n = n
+	if m.co.n < len(mine) {
+		clear(mine[m.co.n:])
+	}
 	return length
 }
-
-// note remembers a line as written in part. A line written whole has left: a further store to it is a new one.
-func (m *MemPath) note(w *writtenLines, i int, l *lineReq) {
-	if i >= len(w.lines) {
-		return
-	}
-	w.lines[i] = *l
-	if int(l.bytes) >= sectorCount(l.sectors)*int(m.par.sectorBytes) {
-		w.lines[i].sectors = 0
-		if l.sectors == m.par.fullLine {
-			w.lines[i].line = noLine
-		}
-	}
-}
-
-// noLine is no line of global memory.
-const noLine = ^uint64(0)
 
 // holdForStore keeps the sub-partition's port until the SM's store buffer has room: a store at the head of the queue
 // holds up what is behind it.
