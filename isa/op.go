@@ -353,7 +353,7 @@ var opTable = [NumOps]opRow{
 	OpSTL:       {"STL", ClassSTL, []span{{10, 999}}},
 	OpATOM:      {"ATOM", ClassATOMG, []span{{11, 999}}},
 	OpATOMG:     {"ATOMG", ClassATOMG, []span{{70, 999}}},
-	OpATOMS:     {"ATOMS", ClassATOMS, []span{{50, 999}}},
+	OpATOMS:     {"ATOMS", ClassATOMS, []span{{12, 999}}}, // before Maxwell: stands for the compiler's LDSLK / STSCUL loop
 	OpRED:       {"RED", ClassRED, []span{{11, 999}}},
 	OpLDGSTS:    {"LDGSTS", ClassLDGSTS, []span{{80, 999}}},
 	OpTEX:       {"TEX", ClassTEX, []span{{10, 999}}},

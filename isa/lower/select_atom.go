@@ -70,13 +70,13 @@ func (x *expander) atomic(d []word, addr word, b, c []word, op isa.Sub, t vtype,
 	if space != "shared" && x.f.m.AddressSize == 64 {
 		m.Flags |= isa.ModE64
 	}
+	if space == "shared" && !x.t().Has(isa.OpATOMS) || !x.t().Has(isa.OpATOM) {
+		x.fail("%s has no atomic instructions on %s memory", x.t().Name, map[bool]string{true: "shared", false: "global"}[space == "shared"])
+		return
+	}
 	unused := len(d) == 0 || d[0].Kind == isa.KindReg && d[0].Reg == isa.RZ
 	if unused && space != "shared" && op != isa.SubExch && op != isa.SubCAS {
 		x.emitWide(isa.OpRED, m, nil, [][]word{{addr}, b})
-		return
-	}
-	if space == "shared" && !x.t().Has(isa.OpATOMS) {
-		x.sharedLoop(d, addr, b, c, op, t)
 		return
 	}
 	if len(d) == 0 {
@@ -200,45 +200,6 @@ func (x *expander) casLoop(d []word, addr word, b []word, op isa.Sub, t vtype) {
 		if d[0].Reg != isa.RZ {
 			x.movWords(d, old)
 		}
-	})
-}
-
-// sharedLoop does a shared-memory atomic on targets without ATOMS. Real ones lock the bank; here one lane at a time does
-// the plain read and write, which has the same effect because a warp's instruction is not interrupted.
-func (x *expander) sharedLoop(d []word, addr word, b, c []word, op isa.Sub, t vtype) {
-	x.guarded(func() {
-		n := len(b)
-		todo, self, left := x.reg(), x.reg(), x.reg()
-		x.emit(isa.OpS2R, isa.Mod{}, []word{self}, []word{{Kind: isa.KindSpecial, Reg: isa.SREqMask}})
-		x.ballotAll(todo)
-		again, skip := x.newBlock(), x.newBlock()
-		x.place(again)
-		// The lowest lane that is still to come goes.
-		x.and(left, todo, x.negate(auto, todo))
-		p := x.test(isa.CmpNE, isa.U32, left, self)
-		x.branch(p, skip)
-		old := x.regs(n)
-		x.emitWide(isa.OpLDS, isa.Mod{Size: uint8(4 * n)}, [][]word{old}, [][]word{{addr}})
-		var next []word
-		if op == isa.SubCAS {
-			var same word
-			if n == 2 {
-				same = x.cmp64(auto, isa.CmpEQ, false, asPair(old), asPair(b), isa.BoolAnd, pt)
-				next = x.sel64(pair{}, asPair(c), asPair(old), same).words()
-			} else {
-				same = x.test(isa.CmpEQ, isa.U32, old[0], b[0])
-				next = []word{x.sel(auto, c[0], old[0], same)}
-			}
-		} else {
-			next = x.apply(old, b, op, t)
-		}
-		x.emitWide(isa.OpSTS, isa.Mod{Size: uint8(4 * n)}, nil, [][]word{{addr}, next})
-		if len(d) > 0 && d[0].Reg != isa.RZ {
-			x.movWords(d, old)
-		}
-		x.place(skip)
-		x.xor(todo, todo, left)
-		x.branch(x.test(isa.CmpNE, isa.U32, todo, rz), again)
 	})
 }
 
