@@ -48,26 +48,14 @@ func busiest(r *Run) *sim.PipeUse {
 	return best
 }
 
-// topStalls are the largest warp states other than selected, at most n, each with at least five per cent of the warp-cycles.
-func topStalls(r *Run, n int) []sim.StateShare {
-	var out []sim.StateShare
-	for _, s := range r.WarpStates {
-		if s.State != sim.Selected.String() && s.Share >= 0.05 {
-			out = append(out, s)
-		}
-	}
-	sort.SliceStable(out, func(i, j int) bool { return out[i].WarpCycles > out[j].WarpCycles })
-	return out[:min(n, len(out))]
-}
-
 // classChange is how the executed instructions of one class differ between two runs.
 type classChange struct {
 	class     string
-	base, now float64 // warp-instructions per scale units of work
+	base, now float64 // per cent of the baseline's warp-instructions, for equal work
 }
 
 // classChanges lists the classes whose count for equal work changes most, largest change first. The counts are per
-// mille of the baseline's warp-instructions, so that they need no unit.
+// cent of the baseline's warp-instructions, so that they need no unit.
 func classChanges(c *Comparison, n int) []classChange {
 	total := float64(c.base.WarpInstructions)
 	work := c.InstructionRatio * float64(c.vari.WarpInstructions) / total // baseline work over variant work

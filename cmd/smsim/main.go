@@ -26,9 +26,6 @@ func main() { os.Exit(execute(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
 // usageError is a mistake in flags, environment or arguments.
 type usageError struct{ error }
 
-// checkError says that outputs differ from what is expected; the report has been printed.
-type checkError struct{ error }
-
 // execute runs one command line and gives its exit code. All errors are printed here, once.
 func execute(args []string, in io.Reader, out, errOut io.Writer) int {
 	root := newRoot()
