@@ -110,7 +110,7 @@ type ClassRow struct {
 	IssueInterval int      `yaml:"issue_interval"`           // cycles a warp-instruction holds the pipe
 	Latency       int      `yaml:"latency"`                  // issue to issue of a dependent instruction
 	Variable      bool     `yaml:"variable,omitempty"`       // the result is signalled by a dependency barrier
-	SharedPipe    string   `yaml:"shared_pipe,omitempty"`    // SM-wide unit that it passes after the pipe (lsu)
+	SharedPipe    string   `yaml:"shared_pipe,omitempty"`    // unit that it passes after the pipe: SM-wide (lsu), or behind the memory-instruction queue (xu)
 	SharedHold    int      `yaml:"shared_hold,omitempty"`    // cycles it holds that unit
 	ExtraHold     int      `yaml:"extra_hold,omitempty"`     // cycles beyond its stall count that the warp waits after it (IMAD.WIDE)
 	ReadPasses    int      `yaml:"read_passes,omitempty"`    // passes over its sources (IMAD.WIDE reads twice): 0 means 1

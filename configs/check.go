@@ -219,12 +219,10 @@ func checkClasses(a *Arch) *fault {
 			}
 		}
 		if row.SharedPipe != "" {
-			p, ok := a.Pipes[row.SharedPipe]
+			_, ok := a.Pipes[row.SharedPipe]
 			switch {
 			case !ok:
 				return &fault{path + ".shared_pipe", suggest(fmt.Sprintf("%s.shared_pipe: no pipe %q", path, row.SharedPipe), row.SharedPipe, pipes)}
-			case p.Per != "sm":
-				return &fault{path + ".shared_pipe", fmt.Sprintf("%s.shared_pipe: pipe %q is not `per: sm`", path, row.SharedPipe)}
 			case row.SharedHold < 1:
 				return &fault{path + ".shared_hold", fmt.Sprintf("%s.shared_hold: give the cycles that it holds %s, at least 1", path, row.SharedPipe)}
 			}

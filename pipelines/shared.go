@@ -37,3 +37,14 @@ func (m *MemPath) Through(cycle uint64, subPartition int, port int, unit *Shared
 	q.push(false, first)
 	return first
 }
+
+// ThroughPipe takes an instruction through its sub-partition's memory-instruction queue into a pipe of the sub-partition
+// (the transcendental unit), which it holds for hold cycles. Whatever follows in the queue waits until the pipe has
+// taken it. It returns the cycle at which the pipe starts.
+func (m *MemPath) ThroughPipe(cycle uint64, subPartition int, port int, pipe *Pipe, hold int) (start uint64) {
+	q := &m.queues[subPartition]
+	start = pipe.Take(max(cycle, q.port), hold)
+	q.port = start + uint64(port)
+	q.push(false, start)
+	return start
+}

@@ -226,9 +226,6 @@ func (m *machine) decode(in *isa.Inst, index map[string]int) (timing, key, error
 		if !ok {
 			return t, k, fmt.Errorf("classes.%s.shared_pipe: no pipe %q", c, row.SharedPipe)
 		}
-		if !m.pipes[n].perSM {
-			return t, k, fmt.Errorf("classes.%s.shared_pipe: pipe %q is not one per SM", c, row.SharedPipe)
-		}
 		t.shared, t.sharedFor, k.shared = int16(n), uint16(row.SharedHold), n
 	}
 	switch c {

@@ -4,7 +4,6 @@ import (
 	"math/bits"
 
 	"github.com/sarchlab/smsim/isa"
-	"github.com/sarchlab/smsim/pipelines"
 	"github.com/sarchlab/smsim/sim"
 )
 
@@ -78,11 +77,7 @@ func (p *smsp) book(w *warp, c *timing, e *isa.Effect, t uint64, off bool) (done
 	k := &sm.mach.keys[c.key]
 	p.record.Pipe, p.record.PipeCycles = int(c.pipe), uint64(hold)
 	if c.queued {
-		var unit *pipelines.Shared
-		if int(c.shared) != sm.mach.lsu && c.shared >= 0 {
-			unit = sm.shared[c.shared]
-		}
-		start = sm.mem.Through(t, p.id, hold, unit, int(max(c.sharedFor, 1)))
+		start = p.throughQueue(c, t, hold, off)
 	} else if len(k.pipes) > 0 {
 		n := k.pipes[0]
 		for _, q := range k.pipes[1:] {
@@ -90,7 +85,7 @@ func (p *smsp) book(w *warp, c *timing, e *isa.Effect, t uint64, off bool) (done
 				n = q
 			}
 		}
-		if c.shared >= 0 && !off {
+		if c.shared >= 0 && !off && sm.shared[c.shared] != nil {
 			start = p.pipes[n].TakeThrough(t, hold, sm.shared[c.shared], int(c.sharedFor))
 		} else {
 			start = p.pipes[n].Take(t, hold)
@@ -115,6 +110,20 @@ func (p *smsp) book(w *warp, c *timing, e *isa.Effect, t uint64, off bool) (done
 		p.setBarrier(w, c.readBar, start+uint64(sm.readRelease), c.long)
 	}
 	return done
+}
+
+// throughQueue takes an instruction through the queue of memory instructions to the unit behind it: the load/store unit,
+// another unit of the SM, or a pipe of the sub-partition.
+func (p *smsp) throughQueue(c *timing, t uint64, port int, off bool) (start uint64) {
+	sm := p.sm
+	passes := int(max(c.sharedFor, 1))
+	switch {
+	case c.shared < 0 || int(c.shared) == sm.mach.lsu:
+		return sm.mem.Through(t, p.id, port, nil, passes)
+	case sm.shared[c.shared] != nil:
+		return sm.mem.Through(t, p.id, port, sm.shared[c.shared], passes)
+	}
+	return sm.mem.ThroughPipe(t, p.id, port, p.pipes[c.shared], passes)
 }
 
 // setBarrier notes that the barrier is busy until the cycle.

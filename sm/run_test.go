@@ -1,0 +1,283 @@
+package sm
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/sarchlab/smsim/configs"
+	"github.com/sarchlab/smsim/isa"
+	"github.com/sarchlab/smsim/sim"
+)
+
+func arch(t testing.TB, name string, over ...string) *configs.Arch {
+	t.Helper()
+	var o []configs.Override
+	for _, s := range over {
+		v, err := configs.ParseOverride(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o = append(o, v)
+	}
+	a, err := configs.Load(name, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+// code builds a program of one target from instructions; control that a test leaves zero is stall 1, no barriers, greedy.
+func code(insts ...isa.Inst) *isa.Program {
+	p := &isa.Program{Name: "test", SM: 90, Regs: 32, InstBytes: 16, SourceFile: "test", ParamBase: 0x210}
+	for i := range insts {
+		in := insts[i]
+		in.PC = uint32(i * 16)
+		in.Pos = isa.SourcePos{Line: int32(i + 1), Col: 1, CUFile: -1}
+		p.Insts = append(p.Insts, in)
+	}
+	return p
+}
+
+var plain = isa.Control{Stall: 1, Yield: true, WriteBar: isa.NoBar, ReadBar: isa.NoBar}
+
+func op(o isa.Op, dst isa.Operand, src ...isa.Operand) isa.Inst {
+	in := isa.Inst{Op: o, Ctrl: plain}
+	if dst.Kind != isa.KindNone {
+		in.NDst, in.Dst[0] = 1, dst
+	}
+	for i, s := range src {
+		in.Src[i] = s
+	}
+	in.NSrc = uint8(len(src))
+	return in
+}
+
+func (c ctl) on(in isa.Inst) isa.Inst {
+	if c.stall > 0 {
+		in.Ctrl.Stall = c.stall
+	}
+	if c.set >= 0 {
+		in.Ctrl.WriteBar = uint8(c.set)
+	}
+	in.Ctrl.WaitMask = c.wait
+	if c.off {
+		in.Ctrl.Yield = false
+	}
+	return in
+}
+
+// ctl is the control information of a test instruction; set -1 sets no barrier.
+type ctl struct {
+	stall uint8
+	set   int
+	wait  uint8
+	off   bool // yield bit 0: prefer another warp
+}
+
+func stall(n uint8, in isa.Inst) isa.Inst { return ctl{stall: n, set: -1}.on(in) }
+
+var none isa.Operand
+
+func iadd3(d, a, b, c isa.Reg) isa.Inst {
+	return op(isa.OpIADD3, isa.R(d), isa.R(a), isa.R(b), isa.R(c))
+}
+func imad(d, a, b, c isa.Reg) isa.Inst { return op(isa.OpIMAD, isa.R(d), isa.R(a), isa.R(b), isa.R(c)) }
+func ffma(d, a, b, c isa.Reg) isa.Inst { return op(isa.OpFFMA, isa.R(d), isa.R(a), isa.R(b), isa.R(c)) }
+func nop() isa.Inst                    { return op(isa.OpNOP, none) }
+func exit() isa.Inst                   { return op(isa.OpEXIT, none) }
+func bar() isa.Inst {
+	in := op(isa.OpBAR, none, isa.I(0))
+	in.Mod.Sub = isa.SubSync
+	return in
+}
+
+// issues records the cycle of every issue by slot and the warp states before it.
+type issues struct {
+	at     map[int][]uint64
+	waited map[int][]map[sim.WarpState]uint64
+	ends   map[int]uint64
+}
+
+func run(t testing.TB, a *configs.Arch, p *isa.Program, grid, threads int, opt Options) (*issues, *sim.Result) {
+	t.Helper()
+	rec := &issues{at: map[int][]uint64{}, waited: map[int][]map[sim.WarpState]uint64{}, ends: map[int]uint64{}}
+	opt.Observers = append(opt.Observers, rec)
+	r, err := Run(a, p, launch(grid, threads), opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rec, r
+}
+
+func launch(grid, threads int) *isa.Launch {
+	return &isa.Launch{Grid: isa.Dim3{X: uint32(grid), Y: 1, Z: 1}, Block: isa.Dim3{X: uint32(threads), Y: 1, Z: 1}, Mem: isa.NewMemory(), Params: make([]byte, 64)}
+}
+
+// gate runs one warp and returns the distance between the issues of the last two instructions before EXIT, and the states in between.
+func gate(t *testing.T, a *configs.Arch, insts ...isa.Inst) (uint64, map[sim.WarpState]uint64) {
+	t.Helper()
+	p := code(append(insts, exit())...)
+	p.SharedBytes = 1024
+	rec, _ := run(t, a, p, 1, 32, Options{})
+	at := rec.at[0]
+	n := len(at) - 2
+	return at[n] - at[n-1], rec.waited[0][n]
+}
+
+func TestGates(t *testing.T) {
+	hopper := arch(t, "sm_90")
+	setp := op(isa.OpISETP, isa.P(0), isa.R(0), isa.R(1), isa.P(isa.PT))
+	setp.Mod.Cmp = isa.CmpEQ
+	jump := func(to int) isa.Inst { return stall(5, op(isa.OpBRA, none, isa.Label(to))) }
+	wide := op(isa.OpIMAD, isa.R(4), isa.R(0), isa.R(1), isa.R(2))
+	wide.Mod.Flags |= isa.ModWide
+	wideRZ := op(isa.OpIMAD, isa.R(4), isa.R(0), isa.R(1), isa.R(isa.RZ))
+	wideRZ.Mod.Flags |= isa.ModWide
+	popc := func(set int) isa.Inst { return ctl{stall: 1, set: set}.on(op(isa.OpPOPC, isa.R(4), isa.R(0))) }
+	hfma2 := op(isa.OpHFMA2, isa.R(4), isa.R(0), isa.R(1), isa.R(isa.RZ))
+	reuse := func(in isa.Inst, slots ...int) isa.Inst {
+		for _, s := range slots {
+			in.Src[s].Flags |= isa.Reuse
+		}
+		return in
+	}
+	never := func(in isa.Inst) isa.Inst { in.Guard = isa.NotP(isa.PT); return in }
+	lds := ctl{stall: 1, set: 0}.on(op(isa.OpLDS, isa.R(4), isa.Mem(isa.RZ, 0, false)))
+	lds.Mod.Size = 4
+	constant := op(isa.OpIADD3, isa.R(4), isa.R(0), isa.C(0, 0x210), isa.R(isa.RZ))
+	sleep := op(isa.OpNANOSLEEP, none, isa.I(0))
+	bssy := op(isa.OpBSSY, isa.Operand{Kind: isa.KindBarrier, Reg: 0}, isa.Label(1))
+	bssy.NDst, bssy.NSrc, bssy.Src[0], bssy.Src[1] = 0, 2, isa.Operand{Kind: isa.KindBarrier, Reg: 0}, isa.Label(1)
+	bsync := op(isa.OpBSYNC, none, isa.Operand{Kind: isa.KindBarrier, Reg: 0})
+	for _, c := range []struct {
+		name   string
+		insts  []isa.Inst
+		cycles uint64 // distance of the last two issues
+		state  sim.WarpState
+		blames uint64 // cycles in that state
+	}{
+		{"issue every cycle", []isa.Inst{nop(), nop()}, 1, sim.Wait, 0},
+		{"stall count", []isa.Inst{stall(7, nop()), nop()}, 7, sim.Wait, 6},
+		{"same pipe", []isa.Inst{iadd3(4, 0, 1, isa.RZ), iadd3(5, 0, 1, isa.RZ)}, 2, sim.MathPipeThrottle, 1},
+		{"other pipe", []isa.Inst{iadd3(4, 0, 1, isa.RZ), imad(5, 0, 1, isa.RZ)}, 1, sim.MathPipeThrottle, 0},
+		{"second FMA half", []isa.Inst{ffma(4, 0, 1, isa.RZ), ffma(5, 0, 1, isa.RZ)}, 1, sim.MathPipeThrottle, 0},
+		{"both FMA halves busy", []isa.Inst{ffma(4, 0, 1, isa.RZ), ffma(5, 0, 1, isa.RZ), ffma(6, 0, 1, isa.RZ)}, 1, sim.MathPipeThrottle, 0},
+		{"HFMA2 needs both halves", []isa.Inst{ffma(4, 0, 1, isa.RZ), hfma2}, 2, sim.MathPipeThrottle, 1},
+		{"wide multiply holds the warp", []isa.Inst{wideRZ, nop()}, 3, sim.Wait, 2},
+		{"wide addend takes another dispatch cycle", []isa.Inst{wide, nop()}, 4, sim.DispatchStall, 1},
+		{"wide multiply holds the pipe", []isa.Inst{wideRZ, imad(6, 0, 1, isa.RZ)}, 4, sim.MathPipeThrottle, 1},
+		{"three reads of a bank", []isa.Inst{ffma(8, 0, 2, 4), ffma(9, 0, 2, 4)}, 3, sim.DispatchStall, 2},
+		{"a register named twice is read once", []isa.Inst{ffma(8, 0, 0, 0), ffma(9, 0, 0, 0)}, 1, sim.DispatchStall, 0},
+		{"reuse cache", []isa.Inst{reuse(ffma(8, 0, 2, 4), 0, 1, 2), ffma(9, 0, 2, 4)}, 1, sim.DispatchStall, 0},
+		{"reuse cache empty after another instruction", []isa.Inst{reuse(ffma(8, 0, 2, 4), 0, 1, 2), nop(), ffma(9, 0, 2, 4)}, 2, sim.DispatchStall, 1},
+		{"opposite majorities overlap", []isa.Inst{ffma(8, 0, 1, 2), ffma(9, 1, 0, 3)}, 1, sim.DispatchStall, 0},
+		{"predicated off reads nothing", []isa.Inst{never(ffma(8, 0, 2, 4)), never(ffma(9, 0, 2, 4))}, 1, sim.DispatchStall, 0},
+		{"dependency barrier", []isa.Inst{popc(0), ctl{stall: 1, set: -1, wait: 1}.on(nop())}, 17, sim.ShortScoreboard, 16},
+		{"other barrier", []isa.Inst{popc(0), ctl{stall: 1, set: -1, wait: 2}.on(nop())}, 1, sim.ShortScoreboard, 0},
+		{"transcendental queue takes one", []isa.Inst{popc(0), popc(1)}, 1, sim.MIOThrottle, 0},
+		{"transcendental queue is full", []isa.Inst{popc(0), popc(1), popc(2)}, 7, sim.MIOThrottle, 6},
+		{"shared load", []isa.Inst{lds, ctl{stall: 1, set: -1, wait: 1}.on(nop())}, 23, sim.ShortScoreboard, 22},
+		{"constant hits", []isa.Inst{constant, stall(1, constant)}, 2, sim.IMCMiss, 0},
+		{"constant misses both levels", []isa.Inst{nop(), constant}, 109, sim.IMCMiss, 108},
+		{"taken branch", []isa.Inst{jump(1), nop()}, 5, sim.BranchResolving, 0},
+		{"taken branch elsewhere", []isa.Inst{jump(2), nop(), nop()}, 10, sim.BranchResolving, 9},
+		{"sleep", []isa.Inst{sleep, nop()}, 76, sim.Sleeping, 75},
+		{"convergence barrier", []isa.Inst{stall(4, bssy), bsync, nop()}, 14, sim.BranchResolving, 13},
+		{"block barrier of one warp", []isa.Inst{bar(), nop()}, 15, sim.Barrier, 14},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			got, states := gate(t, hopper, c.insts...)
+			if got != c.cycles || states[c.state] != c.blames {
+				t.Errorf("issues %d cycles later with %d in %s; want %d with %d\nall states: %v", got, states[c.state], c.state, c.cycles, c.blames, states)
+			}
+		})
+	}
+}
+
+func TestBarrierOfManyWarps(t *testing.T) {
+	for _, warps := range []int{4, 16, 32} {
+		rec, _ := run(t, arch(t, "sm_90"), code(bar(), bar(), nop(), exit()), 1, warps*32, Options{})
+		// From the second barrier's first arrival to the first NOP: 13 + 2 a warp.
+		first, next := uint64(sim.Never), uint64(sim.Never)
+		for _, at := range rec.at {
+			first, next = min(first, at[1]), min(next, at[2])
+		}
+		if got, want := next-first, uint64(13+2*warps); got != want {
+			t.Errorf("%d warps: %d cycles, want %d", warps, got, want)
+		}
+	}
+}
+
+// loop is a mixed kernel with divergence-free loop, shared memory, barriers and variable-latency instructions.
+func loop(n uint32) *isa.Program {
+	mov := stall(6, op(isa.OpMOV, isa.R(0), isa.I(0)))
+	lds := ctl{stall: 1, set: 0}.on(op(isa.OpLDS, isa.R(4), isa.Mem(isa.RZ, 64, false)))
+	lds.Mod.Size = 4
+	step := stall(6, op(isa.OpIADD3, isa.R(0), isa.R(0), isa.I(1), isa.R(isa.RZ)))
+	cmp := stall(13, op(isa.OpISETP, isa.P(0), isa.R(0), isa.I(n), isa.P(isa.PT)))
+	cmp.NDst, cmp.Dst[1], cmp.Mod.Cmp = 2, isa.P(isa.PT), isa.CmpLT
+	back := stall(5, op(isa.OpBRA, none, isa.Label(1)))
+	back.Guard = isa.P(0)
+	p := code(mov,
+		lds,
+		imad(5, 6, 7, 8), ffma(9, 6, 8, 10), iadd3(11, 6, 7, 8),
+		ctl{stall: 2, set: 1}.on(op(isa.OpPOPC, isa.R(12), isa.R(6))),
+		ctl{stall: 4, set: -1, wait: 3, off: true}.on(iadd3(13, 4, 12, 8)),
+		bar(),
+		step, cmp, back, exit())
+	p.SharedBytes = 1024
+	return p
+}
+
+// TestSkippingIdleCyclesChangesNothing compares with stepping every cycle, and two runs with each other.
+func TestSkippingIdleCyclesChangesNothing(t *testing.T) {
+	for _, name := range []string{"sm_90", "sm_86", "sm_61", "sm_35", "sm_20", "sm_13"} {
+		for _, policy := range []string{"gty", "gto", "lrr"} {
+			a := arch(t, name, "warp_scheduler="+policy)
+			p := loop(5)
+			if name != "sm_90" {
+				p = old()
+			}
+			p.SM = a.SMNumber()
+			rec, skip := run(t, a, p, 7, 192, Options{ResidentBlocks: 2, SampleCycles: 100})
+			rec2, all := run(t, a, p, 7, 192, Options{ResidentBlocks: 2, SampleCycles: 100, NoSkip: true})
+			rec3, again := run(t, a, p, 7, 192, Options{ResidentBlocks: 2, SampleCycles: 100})
+			if !reflect.DeepEqual(skip, all) || !reflect.DeepEqual(rec, rec2) {
+				t.Errorf("%s %s: skipping idle cycles: %d cycles, stepping all: %d", name, policy, skip.Cycles, all.Cycles)
+			}
+			if !reflect.DeepEqual(skip, again) || !reflect.DeepEqual(rec, rec3) {
+				t.Errorf("%s %s: two runs differ", name, policy)
+			}
+		}
+	}
+}
+
+// old is a program that every generation has.
+func old() *isa.Program {
+	var list []isa.Inst
+	for range 20 {
+		list = append(list, op(isa.OpMOV, isa.R(3), isa.R(1)), stall(3, op(isa.OpMOV, isa.R(4), isa.R(2))), bar())
+	}
+	return code(append(list, exit())...)
+}
+
+func TestErrors(t *testing.T) {
+	a := arch(t, "sm_90")
+	spin := code(stall(5, op(isa.OpBRA, none, isa.Label(0))), exit())
+	for _, c := range []struct {
+		name string
+		p    *isa.Program
+		opt  Options
+		want string
+	}{
+		{"endless loop", spin, Options{MaxCycles: 5000}, "cycle limit of 5000 reached (cycle 5000)\n  block 0 warp 0 at BRA (instruction 0, test:1:1)"},
+		{"block not in the grid", spin, Options{Blocks: []int{3}}, "kernel test: block 3 is not in the grid of 1 blocks"},
+		{"SM without block", spin, Options{NumSMs: 4, SMID: 2}, "kernel test: SM 2 of 4 gets no block of a grid of 1"},
+	} {
+		_, err := Run(a, c.p, launch(1, 32), c.opt)
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v\nwant %s", c.name, err, c.want)
+		}
+	}
+}
