@@ -13,6 +13,7 @@ func (f *fn) optimise() {
 	f.valueNumber()
 	f.removeDead()
 	f.hoistBases()
+	f.vectorise()
 	f.ifConvert()
 }
 

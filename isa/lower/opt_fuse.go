@@ -167,6 +167,14 @@ func (u *fuser) fuseAdd(in *isa.Inst) bool {
 			in.Src = [isa.MaxSrc]isa.Operand{a, rest[0], sh}
 			u.take(d)
 			return true
+		case isShiftRight(d) && t[k].Flags == 0 && len(rest) == 1 && u.f.t.SM >= 70 && rest[0].Kind == isa.KindReg && rest[0].Flags == 0:
+			// x >> n is the upper word of x << 32-n.
+			n, _ := constant(d.Src[1])
+			in.Op, in.Mod, in.NDst, in.NSrc = isa.OpLEA, isa.Mod{Flags: isa.ModHI}, 2, 4
+			in.Dst[1], in.Dst[2] = pt, isa.Operand{}
+			in.Src = [isa.MaxSrc]isa.Operand{d.Src[2], rest[0], rz, imm(32 - n)}
+			u.take(d)
+			return true
 		case plainAdd(d):
 			sub := terms(d, 3)
 			if len(sub)+len(rest) > 3 {
@@ -204,6 +212,15 @@ func (u *fuser) fuseAdd(in *isa.Inst) bool {
 // isShiftLeft says that the instruction is a 32-bit left shift by a constant below 32.
 func isShiftLeft(in *isa.Inst) bool {
 	if in.Op != isa.OpSHF || !in.Mod.Has(isa.ModLeft) || in.Mod.Has(isa.ModHI) || in.Mod.Type != isa.U32 && in.Mod.Type != isa.S32 || in.Src[0].Kind != isa.KindReg || in.Src[0].Flags != 0 {
+		return false
+	}
+	n, ok := constant(in.Src[1])
+	return ok && n < 32 && n > 0
+}
+
+// isShiftRight says that the instruction is an unsigned 32-bit right shift of a register by a constant from 1 to 31.
+func isShiftRight(in *isa.Inst) bool {
+	if in.Op != isa.OpSHF || !in.Mod.Has(isa.ModRight|isa.ModHI) || in.Mod.Type != isa.U32 || in.Src[2].Kind != isa.KindReg || in.Src[2].Flags != 0 {
 		return false
 	}
 	n, ok := constant(in.Src[1])
