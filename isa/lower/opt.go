@@ -12,7 +12,8 @@ func (f *fn) optimise() {
 	f.removeDead()
 	f.valueNumber()
 	f.removeDead()
-	f.hoistBases()
+	f.hoistInvariants()
+	f.uniformBases()
 	f.vectorise()
 	f.ifConvert()
 }
