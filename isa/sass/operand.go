@@ -136,16 +136,17 @@ func (p *operandParser) register(s string) (isa.Operand, bool) {
 		o = isa.R(isa.RZ)
 	case base == "URZ":
 		o = isa.UR(isa.URZ)
-	case base == "PT":
+	case base == "PT" || base == "pt": // lower case in listings of the Fermi era
 		o = isa.P(isa.PT)
 	case base == "UPT":
 		o = isa.UP(isa.PT)
 	case base == "PR":
 		o = isa.P(isa.PT)
 		o.Imm = allPredicates
-	case base == "CC":
+	case base == "CC": // with a test behind it: NOP CC.T
 		o = isa.P(isa.PT)
 		o.Flags |= isa.CCReg
+		return o, true
 	default:
 		kind, digits := isa.KindNone, ""
 		switch {
