@@ -128,7 +128,7 @@ func loadTree(nameOrPath string) (*node, error) {
 
 func (n *node) setDefault(key, text string) {
 	n.keys = append(n.keys, key)
-	n.fields[key] = &field{src: n.src, line: 1, col: 1, name: key, value: &node{src: n.src, line: 1, col: 1, text: text}}
+	n.fields[key] = &field{src: n.src, line: n.line, col: n.col, name: key, value: &node{src: n.src, line: n.line, col: n.col, text: text}}
 }
 
 func readTree(nameOrPath string) (*node, error) {
@@ -148,7 +148,40 @@ func readTree(nameOrPath string) (*node, error) {
 	if err != nil {
 		return nil, &Error{File: nameOrPath, Message: "cannot read the architecture file: " + reason(err)}
 	}
-	return parseDocument(nameOrPath, text)
+	tree, err := parseDocument(nameOrPath, text)
+	if err == nil {
+		markUserValues(tree)
+	}
+	return tree, err
+}
+
+// markUserValues gives the rows and sections that a user's file changes without saying how well the numbers are
+// known the provenance of a guess: the base's confidence does not hold for them.
+func markUserValues(tree *node) {
+	for _, k := range tree.keys {
+		section := tree.fields[k].value
+		if section.kind != mapNode {
+			continue
+		}
+		if k != "classes" && k != "pipes" {
+			section.markAssumed()
+			continue
+		}
+		for _, name := range section.keys {
+			section.fields[name].value.markAssumed()
+		}
+	}
+}
+
+// markAssumed adds the provenance that a row lacks.
+func (n *node) markAssumed() {
+	if n.kind != mapNode || n.fields["confidence"] != nil {
+		return
+	}
+	n.setDefault("confidence", string(Assumed))
+	if n.fields["source"] == nil {
+		n.setDefault("source", n.src.name)
+	}
 }
 
 func reason(err error) string {

@@ -70,6 +70,9 @@ func TestUserFile(t *testing.T) {
 	if a.Name != "fast_dp4a" || a.SMNumber() != 90 || idp.IssueInterval != 1 || idp.Pipe[0] != "dot" || idp.Latency != base.Classes["idp"].Latency || a.Pipes["dot"].Queue != 1 {
 		t.Errorf("%s: %+v", a.Name, idp)
 	}
+	if idp.Confidence != Assumed || !strings.HasSuffix(idp.Source, "fast_dp4a.yaml") || a.Classes["imad"].Confidence != Measured {
+		t.Errorf("provenance: idp %+v, imad %+v", idp.Origin, a.Classes["imad"].Origin)
+	}
 	if a.Classes["imad"].Pipe[0] != base.Classes["imad"].Pipe[0] || a.Memory != base.Memory {
 		t.Error("values of the base are lost")
 	}
