@@ -48,7 +48,7 @@ package isa
 //	IMUL   Rd = Ra, Rb                before Maxwell; ModHI. Type: a, BType: b (TypeNone S32)
 //	IMUL24, IMAD24                    compute capability 1.x: 24-bit factors (signed by Type), low 32 bits; ModHI bits 47..16
 //	XMAD   Rd = Ra, Rb, Rc            SelH1 on a, b picks the upper half (none: lower); Type, BType: U16 (or none) / S16;
-//	          ModPSL: product << 16; Sub: SubCBCC c += b<<16, SubCHI c>>16, SubCLO c&0xffff, SubCSFU c -= 0x10000 per negative half;
+//	          ModPSL: product << 16; Sub: SubCBCC c += b<<16, SubCHI c>>16, SubCLO c&0xffff, SubCSFU c -= 0x10000 per negative half whose partner register's low half is not 0;
 //	          SelH1 on c with SubCHI is not needed. ModMRG: result[31:16] = b[15:0] (whole b register). ModCC, ModX use CC.
 //	IDP    Rd = Ra, Rb, Rc            Sub4A: Type U8/S8 (a), BType U8/S8 (b). Sub2ALo, Sub2AHi: Type U16/S16, BType U8/S8
 //

@@ -32,8 +32,11 @@ func (d *decoder) address(o *Operand, mo *memop) {
 	reg := Operand{Kind: KindReg, Reg: o.Reg}
 	mo.base = d.operand(&reg, 0, 0)
 	// Before compute capability 8.0 listings show a 64-bit address only by .E on the opcode.
-	if mo.wide = o.Flags&Wide64 != 0 || d.has(ModE64) && d.sm < 80; mo.wide {
+	if mo.wide = o.Flags&(Wide64|Base32) != 0 || d.has(ModE64) && d.sm < 80; mo.wide {
 		mo.baseHi = d.operand(&reg, 1, 0)
+		if o.Flags&Base32 != 0 {
+			mo.baseHi = sref{ptr: d.k.zero}
+		}
 	}
 	switch {
 	case o.Flags&ScaleX4 != 0:

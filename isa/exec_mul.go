@@ -236,7 +236,7 @@ func decXMAD(d *decoder) {
 	var plus uint32
 	u.s[2], plus = d.addend(2)
 	u.imm = plus
-	u.s[3] = d.raw(1, 0, 0)
+	u.s[3], u.s[4] = d.raw(1, 0, 0), d.raw(0, 0, 0)
 	u.exec = execXMAD
 	if d.has(ModCC) || d.has(ModX) || mod.Sub == SubCSFU || plus != 0 {
 		return
@@ -282,6 +282,7 @@ func execXMADFast(w *Warp, u *uop, m uint32) {
 // execXMAD is the 16 x 16 + 32 bit multiply-add of Maxwell and Pascal.
 func execXMAD(w *Warp, u *uop, m uint32) {
 	a, b, c, whole := w.val(&u.s[0]), w.val(&u.s[1]), w.val(&u.s[2]), w.val(&u.s[3])
+	wholeA := w.val(&u.s[4])
 	d := w.out(u, 0, m)
 	mod := &u.in.Mod
 	psl, mrg := mod.Has(ModPSL), mod.Has(ModMRG)
@@ -304,7 +305,7 @@ func execXMAD(w *Warp, u *uop, m uint32) {
 		case SubCLO:
 			t &= 0xffff
 		case SubCSFU:
-			t -= a[i]>>15&1<<16 + b[i]>>15&1<<16
+			t -= csfu(a[i], whole[i]) + csfu(b[i], wholeA[i])
 		}
 		s := uint64(p) + uint64(t) + uint64(u.imm) + uint64(x>>uint(i)&1)
 		r := uint32(s)
@@ -319,6 +320,17 @@ func execXMAD(w *Warp, u *uop, m uint32) {
 		w.setCC(d, m, cf, of, mod.Has(ModX))
 	}
 	w.commit(u, 1, m)
+}
+
+// csfu is what .CSFU takes off c for one factor: 0x10000 when its half is negative and the other register's low half is not
+// zero, which is when the mixed product of the two is negative. With it the sequence that the compiler emits for mul.hi.s32
+// (XMAD, XMAD.U16.S16, XMAD.S16.S16.CSFU, XMAD.S16.U16.CHI, IADD3.RS, whose 33-bit sum is unsigned) is exact for all operands;
+// the rule is derived from that, no document states it.
+func csfu(half, other uint32) uint32 {
+	if half>>15&1 != 0 && other&0xffff != 0 {
+		return 0x10000
+	}
+	return 0
 }
 
 func decIDP(d *decoder) {

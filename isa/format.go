@@ -50,6 +50,9 @@ func (in *Inst) text(label func(int) string) string {
 		if in.hiddenSource(int(i)) {
 			continue
 		}
+		if (in.Op == OpRET || in.Op == OpBRX || in.Op == OpJMX) && in.Src[i].Kind == KindImm && sep == ", " {
+			sep = " "
+		}
 		put(in.formatOperand(&in.Src[i], label, false))
 		if i == in.lutAfter() {
 			put(fmt.Sprintf("%#x", in.Mod.Lut))
@@ -122,8 +125,17 @@ func (in *Inst) formatOperand(o *Operand, label func(int) string, dst bool) stri
 	case KindLabel:
 		return label(int(o.Imm))
 	case KindImm:
-		if in.floatImmediate() {
+		switch {
+		case in.floatImmediate():
 			return floatText(in, o.Imm)
+		case in.halfImmediate():
+			return halfText(uint16(o.Imm>>16), in) + ", " + halfText(uint16(o.Imm), in)
+		case in.signedImmediate():
+			return immText(int64(int32(o.Imm)))
+		}
+	case KindConst:
+		if o.Imm == 0 && o.Reg == RZ && o.Flags&HasUReg == 0 && in.Op == OpLDC {
+			return fmt.Sprintf("c[%#x][RZ]", o.Bank)
 		}
 	case KindReg:
 		s := o.format(0)
@@ -143,6 +155,39 @@ func (in *Inst) floatImmediate() bool {
 		return true
 	}
 	return false
+}
+
+// signedImmediate says whether listings show the instruction's 32-bit immediates as signed numbers.
+func (in *Inst) signedImmediate() bool {
+	switch in.Op {
+	case OpIADD3, OpUIADD3, OpIMAD, OpUIMAD, OpIADD, OpISCADD:
+		return !in.Mod.Has(ModWide)
+	case OpISETP, OpUISETP, OpIMNMX, OpVIMNMX:
+		return in.Mod.Type == TypeNone || in.Mod.Type == S32
+	}
+	return false
+}
+
+// halfImmediate says whether an immediate is a pair of halves.
+func (in *Inst) halfImmediate() bool {
+	switch in.Op {
+	case OpHFMA2, OpHADD2, OpHMUL2, OpHSETP2, OpHSET2, OpHMNMX2:
+		return true
+	}
+	return false
+}
+
+func halfText(h uint16, in *Inst) string {
+	v := float64(halfToFloat(h, isBF(&in.Mod)))
+	switch {
+	case math.IsInf(v, 1):
+		return "+INF"
+	case math.IsInf(v, -1):
+		return "-INF"
+	case math.IsNaN(v):
+		return "+QNAN"
+	}
+	return strconv.FormatFloat(v, 'g', -1, 64)
 }
 
 // floatText prints a floating-point immediate as nvdisasm does.
@@ -225,10 +270,6 @@ var operandSuffixes = []struct {
 }
 
 func immText(v int64) string {
-	// Addends near the top of the 32-bit range are negative numbers in listings.
-	if v >= 1<<31 && v < 1<<32 && v >= 1<<32-1<<24 {
-		v -= 1 << 32
-	}
 	if v < 0 {
 		return fmt.Sprintf("-%#x", -v)
 	}
@@ -270,7 +311,7 @@ func (o *Operand) memText() string {
 	b.WriteByte('[')
 	n := 0
 	add := func(s string) {
-		if n > 0 && !strings.HasPrefix(s, "-") {
+		if n > 0 {
 			b.WriteByte('+')
 		}
 		b.WriteString(s)
@@ -286,8 +327,11 @@ func (o *Operand) memText() string {
 		case o.Flags&ScaleX16 != 0:
 			s += ".X16"
 		}
-		if o.Flags&Wide64 != 0 {
+		switch {
+		case o.Flags&Wide64 != 0:
 			s += ".64"
+		case o.Flags&Base32 != 0:
+			s += ".U32"
 		}
 		add(s)
 	}

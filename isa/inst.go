@@ -60,6 +60,7 @@ const (
 	ScaleX4                           // KindMem: the base register counts 4-byte elements ([R2.X4])
 	ScaleX8                           // 8-byte elements
 	ScaleX16                          // 16-byte elements
+	Base32                            // KindMem: the 32-bit base register is zero-extended ([R5.U32+UR4])
 	CCReg                             // the destination also writes the condition code, printed R0.CC (see ModCC)
 )
 

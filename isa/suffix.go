@@ -186,9 +186,7 @@ func (in *Inst) suffix() string {
 		flag(ModXMED, "XMED")
 		flag(ModXHI, "XHI")
 	case OpVIMNMX, OpVIMNMX3, OpVIADDMNMX, OpUVIMNMX:
-		if m.Type != S32 {
-			add(m.Type.String())
-		}
+		add(m.Type.String())
 		flag(ModRelu, "RELU")
 	case OpREDUX, OpCREDUX:
 		if m.Sub == SubAdd {
@@ -224,7 +222,7 @@ func (in *Inst) vectorSuffix(add func(string)) {
 	switch t := in.Mod.Type; t {
 	case U16x2, S16x2:
 		add("16x2")
-	case U8x4, S8x4:
+	case U8x4, S8x4, S32:
 		add(t.String())
 	}
 }
@@ -274,7 +272,7 @@ func (in *Inst) otherSuffix(add func(string), flag func(ModFlags, string)) {
 		flag(ModFTZ, "FTZ")
 		add(m.Type.String())
 		add(m.BType.String())
-		if in.Op == OpFRND || m.Has(ModInt) {
+		if in.Op == OpFRND || in.Op == OpF2IP || m.Has(ModInt) {
 			add(roundIntNames[m.Round&3])
 		} else {
 			add(roundNames[m.Round&3])

@@ -107,6 +107,19 @@ func (w *Warp) SetReg(r Reg, lane int, v uint32) {
 // Pred reads predicate register p as a lane mask.
 func (w *Warp) Pred(p Reg) uint32 { return w.p[p&7] }
 
+// SetPred writes lanes of predicate register p before or between steps; PT stays true.
+func (w *Warp) SetPred(p Reg, lanes uint32) { w.setPred(uint8(p&7), allLanes, lanes) }
+
+// SetUReg writes uniform register r; one that the program does not use is ignored.
+func (w *Warp) SetUReg(r Reg, v uint32) {
+	if int(r) < w.k.nURegs {
+		d := &w.regs[w.k.nRegs+int(r)]
+		for i := range d {
+			d[i] = v
+		}
+	}
+}
+
 // UReg reads uniform register r.
 func (w *Warp) UReg(r Reg) uint32 {
 	if int(r) >= w.k.nURegs {
