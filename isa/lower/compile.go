@@ -55,6 +55,9 @@ func Compile(m *ptx.Module, entry string, t *isa.Target, opt Options) (*isa.Prog
 	if err != nil {
 		return nil, &ErrorList{Kernel: src.Name, Target: t.Name, Errs: []error{&Error{File: m.File, Pos: src.Pos, Msg: err.Error()}}}
 	}
+	if !opt.NoOptimise {
+		f.balance()
+	}
 	f.finish(p, regs)
 	if err := AddControl(p, t); err != nil {
 		return nil, err

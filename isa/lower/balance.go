@@ -1,0 +1,131 @@
+package lower
+
+import "github.com/sarchlab/smsim/isa"
+
+// balance moves copies, additions and shifts from the ALU pipe to the multiply-add pipe when the kernel has more
+// ALU work, as the compiler does from Volta on: IMAD.MOV, IMAD.IADD, IMAD.SHL and, from Hopper on, VIADD. It
+// runs after register allocation and also joins two clears of a register pair into CS2R.
+func (f *fn) balance() {
+	if f.t.SM < 70 {
+		return
+	}
+	f.clearPairs()
+	var alu, fma float64
+	for _, b := range f.blocks {
+		w := 1.0
+		for range min(b.depth, 4) {
+			w *= 8
+		}
+		for i := range b.insts {
+			switch f.pipeOf(b.insts[i].Class()) {
+			case "alu":
+				alu += w
+			case "fma":
+				fma += w
+			}
+		}
+	}
+	if alu <= fma {
+		return
+	}
+	for _, b := range f.blocks {
+		for i := range b.insts {
+			f.moveToMultiplier(&b.insts[i])
+		}
+	}
+}
+
+// pipeOf says whether a class is ALU or multiply-add work.
+func (f *fn) pipeOf(c isa.Class) string {
+	switch c {
+	case isa.ClassIADD, isa.ClassIADD3, isa.ClassLOP, isa.ClassSHF, isa.ClassPRMT, isa.ClassSEL, isa.ClassMOV, isa.ClassISETP, isa.ClassIMNMX,
+		isa.ClassVIMNMX3, isa.ClassVIADDMNMX, isa.ClassLEA, isa.ClassIABS, isa.ClassSGXT, isa.ClassBMSK, isa.ClassPLOP3, isa.ClassVABSDIFF, isa.ClassVABSDIFF4:
+		return "alu"
+	case isa.ClassIMAD, isa.ClassIMADHI, isa.ClassIMADWIDE, isa.ClassIDP, isa.ClassFFMA, isa.ClassVIADD:
+		return "fma"
+	}
+	return ""
+}
+
+func (f *fn) moveToMultiplier(in *isa.Inst) {
+	switch in.Op {
+	case isa.OpMOV:
+		if in.Mod.Flags != 0 || in.Src[0].Flags != 0 || in.Dst[0].Kind != isa.KindReg || in.Dst[0].Reg == stackReg {
+			return
+		}
+		in.Op, in.Mod, in.NSrc = isa.OpIMAD, isa.Mod{Type: isa.U32, Flags: isa.ModMov}, 3
+		in.Src = [isa.MaxSrc]isa.Operand{rz, rz, in.Src[0]}
+	case isa.OpIADD3:
+		if !plainAdd(in) || in.NDst == 0 {
+			return
+		}
+		t := terms(in, 3)
+		if len(t) != 2 {
+			return
+		}
+		a, b := t[0], t[1]
+		if a.Flags != 0 && b.Flags == 0 || a.Kind != isa.KindReg {
+			a, b = b, a
+		}
+		if a.Kind != isa.KindReg || a.Flags&^isa.Reuse != 0 {
+			return
+		}
+		switch {
+		case b.Kind == isa.KindReg && b.Flags&^(isa.Neg|isa.Reuse) == 0:
+			in.Op, in.Mod, in.NDst, in.NSrc = isa.OpIMAD, isa.Mod{Type: isa.S32, Flags: isa.ModAdd}, 1, 3
+			in.Src = [isa.MaxSrc]isa.Operand{a, imm(1), b}
+		case f.t.Has(isa.OpVIADD) && b.Flags&^isa.Reuse == 0:
+			in.Op, in.Mod, in.NDst, in.NSrc = isa.OpVIADD, isa.Mod{}, 1, 2
+			in.Src = [isa.MaxSrc]isa.Operand{a, b}
+		default:
+			return
+		}
+		in.Dst[1], in.Dst[2] = isa.Operand{}, isa.Operand{}
+	case isa.OpSHF:
+		if !isShiftLeft(in) || !isZero(in.Src[2]) {
+			return
+		}
+		n, _ := constant(in.Src[1])
+		in.Op, in.Mod = isa.OpIMAD, isa.Mod{Type: isa.U32, Flags: isa.ModShl}
+		in.Src = [isa.MaxSrc]isa.Operand{in.Src[0], imm(1 << n), rz}
+	}
+}
+
+// clearPairs replaces two clears of the halves of an aligned register pair by one CS2R.
+func (f *fn) clearPairs() {
+	clears := func(in *isa.Inst) bool {
+		return in.Op == isa.OpMOV && in.Guard.Kind == isa.KindNone && in.Dst[0].Kind == isa.KindReg && in.Dst[0].Reg < isa.RZ && isZero(in.Src[0]) && in.Mod.Flags == 0
+	}
+	var touched []int16
+	for _, b := range f.blocks {
+		for i := range b.insts {
+			in := &b.insts[i]
+			if !clears(in) {
+				continue
+			}
+			r := in.Dst[0].Reg
+			mate := r ^ 1
+			// The mate's clear, before anything else touches it.
+			for j := i + 1; j < len(b.insts) && j < i+24; j++ {
+				x := &b.insts[j]
+				if clears(x) && x.Dst[0].Reg == mate {
+					dead(x)
+					in.Op, in.Mod, in.NSrc = isa.OpCS2R, isa.Mod{Flags: isa.ModWide}, 1
+					in.Dst[0] = isa.R(r &^ 1)
+					in.Dst[0].Flags = isa.Wide64
+					in.Src[0] = isa.Operand{Kind: isa.KindSpecial, Reg: isa.SRZ}
+					break
+				}
+				touched = appendDefs(appendUses(touched[:0], x), x)
+				hit := x.Class().IsControl()
+				for _, t := range touched {
+					hit = hit || isa.Reg(t) == mate
+				}
+				if hit {
+					break
+				}
+			}
+		}
+	}
+	f.compact()
+}
