@@ -20,6 +20,7 @@ var floors = [][]string{
 	{"pipelines"},
 	{"sm"},
 	{"workloads", "plots"},
+	{"study/validate", "study/conform"},
 	{"study"},
 	{"cmd/smsim"},
 }

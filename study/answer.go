@@ -80,7 +80,7 @@ func headline(rep *Report) string {
 		parts = append(parts, fmt.Sprintf("%s %s (%s)", l, span(low.SpeedUp, high.SpeedUp), where(rep, low, high)))
 	}
 	v, b := sides(&rep.Comparisons[0])
-	return fmt.Sprintf("For equal work %s is faster than %s by: %s.", v, b, strings.Join(parts, "; "))
+	return fmt.Sprintf("Speed of %s relative to %s for equal work: %s.", v, b, strings.Join(parts, "; "))
 }
 
 // where names the places of the smallest and the largest gain.
