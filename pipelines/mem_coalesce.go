@@ -4,14 +4,31 @@ import "math/bits"
 
 // lineReq is one cache line touched by a warp access.
 type lineReq struct {
-	line    uint64 // address / line size
-	sectors uint32 // touched sectors of the line, bit i: bytes [i*sector, (i+1)*sector)
-	bytes   uint32 // bytes of lanes in it, the same byte counted for every lane that touches it
+	line    uint64    // address / line size
+	sectors uint32    // touched sectors of the line, bit i: bytes [i*sector, (i+1)*sector)
+	mask    [2]uint64 // bytes touched, of the first 128; filled for stores to global memory
+	bytes   uint32    // bytes of lanes in it, the same byte counted for every lane that touches it
 }
 
 // maxLines is the most lines a warp access can touch: 32 lanes of at most 16 aligned bytes, and for local memory
 // five words of up to 32 different offsets.
 const maxLines = 160
+
+// byteMasks fills the masks of the lines that global has found.
+func (c *coalescer) byteMasks(addr *[32]uint64, mask uint32, size uint64, lineShift uint) {
+	at := 0
+	for m := mask; m != 0; m &= m - 1 {
+		a := addr[bits.TrailingZeros32(m)&31]
+		line := a >> lineShift
+		for i := 0; c.lines[at].line != line && i < c.n; i++ {
+			if at++; at >= c.n {
+				at = 0
+			}
+		}
+		off := a & (1<<lineShift - 1)
+		c.lines[at].mask[off>>6&1] |= (1<<size - 1) << (off & 63)
+	}
+}
 
 // coalescer turns lane addresses into lines and sectors. Its list is reused.
 type coalescer struct {
@@ -85,7 +102,7 @@ func (c *coalescer) add(line uint64, bit, bytes uint32, top uint64) uint64 {
 		top = line
 	}
 	if c.n < maxLines {
-		c.lines[c.n] = lineReq{line, bit, bytes}
+		c.lines[c.n] = lineReq{line: line, sectors: bit, bytes: bytes}
 		c.n++
 	}
 	return top

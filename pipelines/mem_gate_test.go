@@ -451,37 +451,30 @@ func TestStoreLink(t *testing.T) {
 	}
 }
 
-// TestStoreCombining: consecutive stores of a warp to the words of one sector become one packet.
+// TestStoreCombining: stores to the bytes of one sector become one packet while it waits, of whatever warp.
 func TestStoreCombining(t *testing.T) {
 	m := newPath(t, MemConfig{WarmL2: true})
-	for i, c := range []struct {
+	for _, c := range []struct {
 		name          string
-		slot          int
+		cycle         uint64
+		size          uint8
 		addr          func(lane int) uint64
 		l2, hits, all int
 	}{
-		{"first word of each sector", 0, stride(page, 32), 32, 0, 32},
-		{"second word", 0, stride(page+4, 32), 0, 32, 32},
-		{"third word", 0, stride(page+8, 32), 0, 32, 32},
-		{"another warp, same sectors", 1, stride(page+12, 32), 32, 0, 32},
-		{"elsewhere", 0, stride(page+1<<20, 32), 32, 0, 32},
-		{"first sectors again", 0, stride(page+12, 32), 0, 32, 32},
-		{"elsewhere 2", 0, stride(page+2<<20, 32), 32, 0, 32},
-		{"elsewhere 3", 0, stride(page+3<<20, 32), 32, 0, 32},
-		{"elsewhere 4", 0, stride(page+4<<20, 32), 32, 0, 32},
-		{"elsewhere 5", 0, stride(page+5<<20, 32), 32, 0, 32},
-		{"first sectors, four stores later", 0, stride(page+16, 32), 32, 0, 32},
-		{"whole line", 2, stride(page+2<<20, 4), 4, 0, 4},
-		{"whole line again", 2, stride(page+2<<20, 4), 4, 0, 4},
-		{"half of a line", 3, stride(page+3<<20, 4), 2, 0, 2},
-		{"other half", 3, stride(page+3<<20+64, 4), 2, 2, 2},
+		{"first word of each sector", 1000, 4, stride(page, 32), 32, 0, 32},
+		{"second word", 1100, 4, stride(page+4, 32), 0, 32, 32},
+		{"elsewhere", 1200, 4, stride(page+1<<20, 32), 32, 0, 32},
+		{"third word, upper half", 1300, 2, stride(page+10, 32), 0, 32, 32},
+		{"third word, lower half", 1350, 2, stride(page+8, 32), 0, 32, 32},
+		{"second word again", 1400, 4, stride(page+4, 32), 32, 0, 32},
+		{"fifth word", 1500, 4, stride(page+16, 32), 0, 32, 32},
+		{"sixth word, too late", 5500, 4, stride(page+20, 32), 32, 0, 32},
+		{"whole line", 6000, 4, stride(page+2<<20, 4), 4, 0, 4},
+		{"whole line again", 6100, 4, stride(page+2<<20, 4), 4, 0, 4},
+		{"half of a line", 6200, 2, stride(page+3<<20, 2), 2, 0, 2},
+		{"other half", 6300, 2, stride(page+3<<20+64, 2), 2, 2, 2},
 	} {
-		a := access(uint64(1000+i*1000), isa.ClassSTG, 4, c.addr)
-		a.Slot = c.slot
-		if c.slot == 3 {
-			a.Effect.Exec = 0xffff
-		}
-		got := m.Access(a)
+		got := m.Access(access(c.cycle, isa.ClassSTG, c.size, c.addr))
 		if got.L2Sectors != c.l2 || got.L1SectorHits != c.hits || got.L1Sectors != c.all {
 			t.Errorf("%s: %d sectors, %d hits, %d to L2; want %d, %d, %d", c.name, got.L1Sectors, got.L1SectorHits, got.L2Sectors, c.all, c.hits, c.l2)
 		}

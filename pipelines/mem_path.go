@@ -90,8 +90,8 @@ type MemPath struct {
 	data    ticks   // next free time of the L1 data array
 	misses  leaveRing
 	store   storePort
-	written []writtenStores // by warp slot
-	budget  int64           // bytes that DRAM has still to bring for this SM, see memParams.coldBytes
+	pending []pendingWrite // combineSets sets of lines that stores wrote in part
+	budget  int64          // bytes that DRAM has still to bring for this SM, see memParams.coldBytes
 	far     memFar
 	drain   uint64 // latest Complete so far
 }
@@ -118,6 +118,10 @@ func NewMemPath(a *configs.Arch, cfg MemConfig) (*MemPath, error) {
 	m.misses = newLeaveRing(p.missesInFlight)
 	m.store = newStorePort(&m.par)
 	m.budget = p.coldBytes
+	m.pending = make([]pendingWrite, combineSets*combineWays)
+	for i := range m.pending {
+		m.pending[i].line = noLine
+	}
 	return m, nil
 }
 
