@@ -83,13 +83,14 @@ type pendingWrite struct {
 
 // The table of such lines: sets of ways, found by line number.
 const (
-	combineSets = 128
+	combineSets = 32
 	combineWays = 4
 )
 
-// combineWindow is how long a line waits for further stores, cycles. The NCC kernels' sixteen warps a scheduler still combine
-// nine in ten of the stores that could, a few hundred cycles apart.
-const combineWindow = 1000
+// combineWindow is how long a line waits for further stores, cycles. Size and window are fits: the NCC kernels of the H200 combine
+// nearly all stores that can be (a thread's columns, up to 64 warps), gemm8 with 1024 threads about half (words of one sector
+// from four warps); with these numbers so does the model.
+const combineWindow = 400
 
 // combine merges the store in the line list with earlier ones to the same lines, of whatever warp, and returns the link's time
 // for what is new. A sector that waits takes further bytes without another packet, unless a byte is written twice: then the
