@@ -218,6 +218,11 @@ func checkClasses(a *Arch) *fault {
 				return &fault{path + ".pipe", suggest(fmt.Sprintf("%s.pipe: no pipe %q", path, p), p, pipes)}
 			}
 		}
+		for _, p := range row.Holds {
+			if _, ok := a.Pipes[p]; !ok {
+				return &fault{path + ".holds", suggest(fmt.Sprintf("%s.holds: no pipe %q", path, p), p, pipes)}
+			}
+		}
 		if row.SharedPipe != "" {
 			_, ok := a.Pipes[row.SharedPipe]
 			switch {
