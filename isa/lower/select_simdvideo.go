@@ -155,6 +155,23 @@ func (x *expander) simdWhole(s *simd, d, a, b, c word) bool {
 		x.emit(isa.OpVABSDIFF4, m, []word{d}, []word{a, b, c})
 		return true
 	}
+	if s.op == "vabsdiff" && s.n == 4 && x.sm() >= 110 {
+		// The larger minus the smaller of each byte; the sum of the bytes is a dot product with ones.
+		big, small := x.reg(), x.reg()
+		x.emit(isa.OpVIMNMX, isa.Mod{Type: isa.U8x4}, []word{big}, []word{a, b, notPT})
+		x.emit(isa.OpVIMNMX, isa.Mod{Type: isa.U8x4}, []word{small}, []word{a, b, pt})
+		v := d
+		if s.add {
+			v = x.reg()
+		}
+		x.emit(isa.OpVIADD, isa.Mod{Type: isa.U8x4}, []word{v}, []word{big, neg(small)})
+		if s.add {
+			sum := x.reg()
+			x.emit(isa.OpIDP, isa.Mod{Sub: isa.Sub4A, Type: isa.U8, BType: isa.U8}, []word{sum}, []word{v, imm(0x01010101), rz})
+			x.add(d, c, sum)
+		}
+		return true
+	}
 	if s.add {
 		return false
 	}
