@@ -236,6 +236,54 @@ func (f *fn) expandPseudos() {
 	}
 }
 
+// immWide is a 32-bit immediate of a 64-bit instruction, sign-extended.
+func immWide(v uint32) word {
+	w := immWord(v)
+	if w.Kind == isa.KindImm {
+		w.Imm = int64(int32(v))
+	}
+	return w
+}
+
+// emitAdd64 emits the 64-bit addition of compute capability 12 when its operands are pairs.
+func (f *fn) emitAdd64(out *[]isa.Inst, in *isa.Inst) bool {
+	d, ok := f.tupleOf([]word{in.Dst[0], in.Dst[1]})
+	if !ok {
+		return false
+	}
+	w := isa.Inst{Op: isa.OpIADD, Mod: isa.Mod{Flags: isa.ModWide}, NDst: 1, NSrc: 2, Guard: in.Guard, Pos: in.Pos}
+	w.Dst[0] = tupleOperand(d)
+	for k := range 2 {
+		lo, hi := in.Src[k], in.Src[3+k]
+		a, okA := constant(lo)
+		b, okB := constant(hi)
+		neg := lo.Flags & isa.Neg
+		switch {
+		case okA && okB && uint32(int32(a)>>31) == b:
+			w.Src[k] = immWide(a)
+			continue
+		case okA || okB || lo.Flags != neg || hi.Flags != neg:
+			return false
+		case lo.Kind == isa.KindConst && consecutiveConst([]word{lo, hi}):
+			w.Src[k] = lo
+			w.Src[k].Flags |= flagPair | isa.Wide64
+			continue
+		case lo.Kind != isa.KindReg || hi.Kind != isa.KindReg:
+			return false
+		}
+		lo.Flags, hi.Flags = 0, 0
+		regs, ok := f.tupleOf([]word{lo, hi})
+		if !ok {
+			return false
+		}
+		w.Src[k] = tupleOperand(regs)
+		w.Src[k].Flags |= neg
+	}
+	f.arrange(&w)
+	*out = append(*out, w)
+	return true
+}
+
 // expandAdd64 emits the two halves with the carry between them; three addends carry up to 2.
 func (f *fn) expandAdd64(out *[]isa.Inst, in *isa.Inst) {
 	negated := 0
@@ -262,6 +310,9 @@ func (f *fn) expandAdd64(out *[]isa.Inst, in *isa.Inst) {
 				return
 			}
 		}
+	}
+	if !three && f.t.SM >= 120 && f.emitAdd64(out, in) {
+		return
 	}
 	p := isa.P(f.newPred())
 	q := pt

@@ -205,8 +205,17 @@ func (x *expander) test(op isa.Cmp, t isa.Type, a, b word) word {
 	return x.cmp(auto, op, t, a, b, isa.BoolAnd, pt)
 }
 
-// testTrue is for expansions that predicate temporaries: the predicate is false where the PTX
-// instruction's own guard is false.
+// wide64 gives a pair as one operand of 64-bit instructions: an immediate when it is a sign-extended one.
+func (x *expander) wide64(a pair) []word {
+	lo, ok := constant(a.lo)
+	hi, okHi := constant(a.hi)
+	if ok && okHi && uint32(int32(lo)>>31) == hi {
+		return []word{immWide(lo)}
+	}
+	return a.words()
+}
+
+// cmp64 is cmp on 64-bit values.
 func (x *expander) cmp64(p word, op isa.Cmp, signed bool, a, b pair, combine isa.BoolOp, q word) word {
 	p = x.outP(p)
 	x.cmp64x2(p, pt, op, signed, a, b, combine, q)
@@ -218,6 +227,14 @@ func (x *expander) cmp64x2(p, n word, op isa.Cmp, signed bool, a, b pair, combin
 	hi := isa.U32
 	if signed {
 		hi = isa.S32
+	}
+	if x.sm() >= 120 {
+		t := isa.U64
+		if signed {
+			t = isa.S64
+		}
+		x.emitWide(isa.OpISETP, isa.Mod{Type: t, Cmp: op, Bool: combine}, [][]word{{p}, {n}}, [][]word{x.wide64(a), x.wide64(b), {q}})
+		return
 	}
 	if x.sm() >= 70 {
 		lo := x.test(op, isa.U32, a.lo, b.lo)

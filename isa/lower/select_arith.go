@@ -69,6 +69,10 @@ func (x *expander) addSat(d, a, b word, sub bool) {
 		x.emit(isa.OpIADD, isa.Mod{Flags: isa.ModSat}, []word{d}, []word{a, b})
 		return
 	}
+	if x.sm() >= 120 {
+		x.emit(isa.OpVIADD, isa.Mod{Type: isa.S32, Flags: isa.ModSat}, []word{d}, []word{a, b})
+		return
+	}
 	a, plain := x.inReg(a), b
 	if sub {
 		plain = neg(b)
@@ -261,6 +265,18 @@ func ruleMinMax(max bool) rule {
 				op = isa.CmpGT
 			}
 			a, b := x.a64(1, t.name), x.a64(2, t.name)
+			if x.sm() >= 120 {
+				m := isa.U64
+				if t.signed() {
+					m = isa.S64
+				}
+				sel := pt
+				if max {
+					sel = notPT
+				}
+				x.emitWide(isa.OpVIMNMX, isa.Mod{Type: m}, [][]word{x.dst(0, t.name)}, [][]word{x.wide64(a), x.wide64(b), {sel}})
+				return
+			}
 			p := x.cmp64(auto, op, t.signed(), a, b, isa.BoolAnd, pt)
 			x.sel64(x.d64(0, t.name), a, b, p)
 		case t.packed:

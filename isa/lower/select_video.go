@@ -19,15 +19,15 @@ const (
 	highValue                 // in hi
 )
 
-// wide64 is an intermediate of a video instruction.
-type wide64 struct {
+// wideValue is an intermediate of a video instruction.
+type wideValue struct {
 	lo   word
 	kind highWord
 	hi   word
 }
 
 // high gives the upper word as an operand.
-func (x *expander) high(v wide64) word {
+func (x *expander) high(v wideValue) word {
 	switch v.kind {
 	case highZero:
 		return rz
@@ -70,10 +70,10 @@ func (x *expander) plainDst() word {
 }
 
 // videoOperand selects and extends a part of source operand i.
-func (x *expander) videoOperand(i int, t vtype) wide64 {
+func (x *expander) videoOperand(i int, t vtype) wideValue {
 	a := x.plainArg(i, t.name)
 	p := x.videoPart(x.arg(i))
-	v := wide64{kind: highZero}
+	v := wideValue{kind: highZero}
 	if t.signed() {
 		v.kind = highSign
 	}
@@ -122,13 +122,13 @@ func (x *expander) isZeroKeep(a word) word {
 }
 
 // videoAdd is a + b or a - b; needHigh says whether the upper word counts.
-func (x *expander) videoAdd(a, b wide64, sub, needHigh bool) wide64 {
+func (x *expander) videoAdd(a, b wideValue, sub, needHigh bool) wideValue {
 	bl := b.lo
 	if sub {
 		bl = neg(bl)
 	}
 	if !needHigh {
-		return wide64{lo: x.add(auto, a.lo, bl), kind: highSign}
+		return wideValue{lo: x.add(auto, a.lo, bl), kind: highSign}
 	}
 	lo, c := x.addCC(auto, a.lo, bl)
 	flip := func(w word) word {
@@ -140,7 +140,7 @@ func (x *expander) videoAdd(a, b wide64, sub, needHigh bool) wide64 {
 		}
 		return inv(w)
 	}
-	v := wide64{lo: lo, kind: highValue}
+	v := wideValue{lo: lo, kind: highValue}
 	switch {
 	case x.sm() < 70:
 		v.hi = x.highSum(a, b, flip, c)
@@ -163,7 +163,7 @@ func (x *expander) videoAdd(a, b wide64, sub, needHigh bool) wide64 {
 }
 
 // highSum adds the upper words before Volta. The condition code must survive: sign words are made by SHR, which leaves it alone.
-func (x *expander) highSum(a, b wide64, flip func(word) word, c carry) word {
+func (x *expander) highSum(a, b wideValue, flip func(word) word, c carry) word {
 	return x.addX(auto, x.high(a), flip(x.high(b)), c)
 }
 
@@ -201,7 +201,7 @@ func ruleVideo(x *expander) {
 	}
 	merge := x.videoPart(x.arg(0))
 	a, b := x.videoOperand(1, at), x.videoOperand(2, bt)
-	var v wide64
+	var v wideValue
 	full := false // the saturation looks at all of the upper word
 	signOfLow := false
 	switch op {
@@ -237,28 +237,28 @@ func (x *expander) videoArgs(second string) bool {
 }
 
 // videoAbs is the absolute value of a difference.
-func (x *expander) videoAbs(v wide64, sat bool) wide64 {
+func (x *expander) videoAbs(v wideValue, sat bool) wideValue {
 	hi := x.high(v)
 	if !sat {
 		p := x.test(isa.CmpLT, isa.S32, hi, rz)
 		x.under(p, func() { x.negate(v.lo, v.lo) })
-		return wide64{lo: v.lo, kind: highZero}
+		return wideValue{lo: v.lo, kind: highZero}
 	}
 	m := x.sub64(pair{}, pair{rz, rz}, pair{v.lo, hi})
 	p := x.test(isa.CmpLT, isa.S32, hi, rz)
 	h := x.sel(auto, m.hi, hi, p)
-	return wide64{lo: x.sel(auto, m.lo, v.lo, p), kind: highValue, hi: h}
+	return wideValue{lo: x.sel(auto, m.lo, v.lo, p), kind: highValue, hi: h}
 }
 
 // videoMinMax compares in 64 bits.
-func (x *expander) videoMinMax(a, b wide64, max, sat bool) wide64 {
+func (x *expander) videoMinMax(a, b wideValue, max, sat bool) wideValue {
 	op := isa.CmpLT
 	if max {
 		op = isa.CmpGT
 	}
 	ah, bh := x.high(a), x.high(b)
 	p := x.cmp64(auto, op, true, pair{a.lo, ah}, pair{b.lo, bh}, isa.BoolAnd, pt)
-	v := wide64{lo: x.sel(auto, a.lo, b.lo, p)}
+	v := wideValue{lo: x.sel(auto, a.lo, b.lo, p)}
 	switch {
 	case a.kind == highZero && b.kind == highZero:
 		v.kind = highZero
@@ -271,14 +271,14 @@ func (x *expander) videoMinMax(a, b wide64, max, sat bool) wide64 {
 }
 
 // videoShift shifts a by n bits, which clamp at 32 or wrap.
-func (x *expander) videoShift(a wide64, n word, left, wrap, sat bool) wide64 {
+func (x *expander) videoShift(a wideValue, n word, left, wrap, sat bool) wideValue {
 	if wrap {
 		n = x.and(auto, n, imm(0x1f))
 	} else {
 		p := x.cmp64(auto, isa.CmpLT, true, pair{n, rz}, pair{imm(0x20), rz}, isa.BoolAnd, pt)
 		n = x.sel(auto, n, imm(0x20), p)
 	}
-	v := wide64{kind: highSign}
+	v := wideValue{kind: highSign}
 	if left {
 		if sat {
 			s := x.shl64(pair{}, pair{a.lo, x.high(a)}, n)
@@ -304,16 +304,16 @@ func (x *expander) videoShift(a wide64, n word, left, wrap, sat bool) wide64 {
 }
 
 // signAt34 extends the sign of a 34-bit value.
-func (x *expander) signAt34(s pair) wide64 {
+func (x *expander) signAt34(s pair) wideValue {
 	hi := x.and(auto, s.hi, imm(3))
 	top := x.shr(auto, x.and(auto, hi, imm(2)), imm(1))
 	p := x.cmp64(auto, isa.CmpNE, false, pair{top, rz}, pair{imm(1), rz}, isa.BoolAnd, pt)
 	x.under(notP(p), func() { x.or(hi, hi, imm(0xfffffffc)) })
-	return wide64{lo: s.lo, kind: highValue, hi: hi}
+	return wideValue{lo: s.lo, kind: highValue, hi: hi}
 }
 
 // videoFinish saturates, then merges or does the secondary operation, and writes the destination.
-func (x *expander) videoFinish(v wide64, dt vtype, sat, full, signOfLow bool, merge videoPart, second string) {
+func (x *expander) videoFinish(v wideValue, dt vtype, sat, full, signOfLow bool, merge videoPart, second string) {
 	hi := v
 	if sat {
 		if merge.bits < 32 {
@@ -345,7 +345,7 @@ func mergeSelector(p videoPart) uint32 {
 }
 
 // videoSatWord saturates to a word. Unless full, an unsigned result only loses negative values.
-func (x *expander) videoSatWord(v wide64, dt vtype, full bool) word {
+func (x *expander) videoSatWord(v wideValue, dt vtype, full bool) word {
 	switch {
 	case !dt.signed() && v.kind == highZero:
 		return v.lo
@@ -372,7 +372,7 @@ func (x *expander) videoSatSigned(lo, hi word) word {
 }
 
 // videoSatPart saturates to a byte or half: anything with a nonzero upper word counts as too large.
-func (x *expander) videoSatPart(v wide64, dt vtype, p videoPart) word {
+func (x *expander) videoSatPart(v wideValue, dt vtype, p videoPart) word {
 	limit := uint32(1)<<p.bits - 1
 	if dt.signed() {
 		limit >>= 1
@@ -391,7 +391,7 @@ func (x *expander) videoSatPart(v wide64, dt vtype, p videoPart) word {
 }
 
 // videoSecond is the secondary minimum or maximum with c, compared in 64 bits.
-func (x *expander) videoSecond(d word, v, raw wide64, dt vtype, clampHigh, max bool) {
+func (x *expander) videoSecond(d word, v, raw wideValue, dt vtype, clampHigh, max bool) {
 	c := x.plainArg(3, "b32")
 	op := isa.CmpLT
 	if max {
@@ -434,7 +434,7 @@ func (x *expander) videoSet() {
 	q := x.test(isa.CmpNE, isa.U32, m, imm(0xffffffff))
 	v := x.sel(auto, m, imm(1), q)
 	v = x.sel(auto, v, rz, notP(q))
-	x.videoFinish(wide64{lo: v, kind: highZero}, valueTypes["u32"], false, false, true, merge, second)
+	x.videoFinish(wideValue{lo: v, kind: highZero}, valueTypes["u32"], false, false, true, merge, second)
 }
 
 // ruleVmad is vmad: a * b + c with optional negation, +1, shift right and saturation.
