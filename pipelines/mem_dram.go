@@ -31,3 +31,17 @@ func (m *MemPath) writeBack(sectors int, t *MemTiming) {
 	m.far.dramFree += ticks(sectors) * m.par.dramSectorTicks
 	t.DRAMBytes += sectors * int(m.par.sectorBytes)
 }
+
+// evictOld is for sectors that take the place of what the last launch left in L2. As large a part of that was written, and
+// has to go to DRAM first, as this launch writes.
+func (m *MemPath) evictOld(sectors int, t *MemTiming) {
+	if m.stored == 0 {
+		return
+	}
+	m.far.dramFree += ticks(uint64(sectors) * m.stored * uint64(m.par.dramSectorTicks) / m.moved)
+	m.oldDirty += uint64(sectors) * m.stored
+	if out := m.oldDirty / m.moved; out > 0 {
+		m.oldDirty -= out * m.moved
+		t.DRAMBytes += int(out) * int(m.par.sectorBytes)
+	}
+}

@@ -352,6 +352,32 @@ func TestColdShared(t *testing.T) {
 	}
 }
 
+// TestOldDirty: a repeated launch that does not fit L2 first writes back what it left there last time.
+func TestOldDirty(t *testing.T) {
+	run := func(stores bool) (bytes int, end uint64) {
+		m := newPath(t, MemConfig{L2Bytes: 50 << 20, WarmL2: true, AllSMsActive: true, SMs: 132, FootprintBytes: 500 << 20})
+		for i := uint64(0); i < 1000; i++ {
+			ld := access(1000+i*2, isa.ClassLDG, 4, stride(page+i*128, 4))
+			ld.Effect.Inst.Mod.Flags = isa.ModStrong
+			got := m.Access(ld)
+			bytes += got.DRAMBytes
+			end = max(end, got.Result)
+			if stores {
+				bytes += m.Access(access(1001+i*2, isa.ClassSTG, 4, stride(page+1<<30+i*128, 4))).DRAMBytes
+			}
+		}
+		return bytes, end - 1000
+	}
+	bytes, cycles := run(false)
+	if bytes != 128000 {
+		t.Errorf("loads only: %d bytes, want 128000", bytes)
+	}
+	both, slower := run(true)
+	if both < 250000 || both > 256000 || slower < cycles*19/10 {
+		t.Errorf("as many stores: %d bytes and %d cycles, want about 256000 bytes and twice %d cycles", both, slower, cycles)
+	}
+}
+
 // TestQueue: the ninth store of a sub-partition waits for the queue: blocked at N-1 for lg_throttle, issues at N.
 func TestQueue(t *testing.T) {
 	m := newPath(t, MemConfig{WarmL2: true})

@@ -54,7 +54,13 @@ func (m *MemPath) lookupL2(line uint64, sectors uint32, write bool, t *MemTiming
 			if far {
 				latency = p.l2LatencyFar
 			}
+		} else {
+			m.evictOld(sectorCount(missing), t)
 		}
+	}
+	m.moved += uint64(n)
+	if write {
+		m.stored += uint64(n)
 	}
 	if hit != nil {
 		hit.sectors |= sectors

@@ -76,24 +76,26 @@ type MemTiming struct {
 // of L2 and DRAM. Every resource keeps the absolute cycle at which it is free; an access books its way
 // through them when it issues, so nothing has to be ticked. The same calls give the same cycles.
 type MemPath struct {
-	par     memParams
-	queues  []memQueue // one a sub-partition
-	lsu     calendar   // the shared unit's cycles
-	co      coalescer
-	found   [maxLines]*cacheLine // of the present load's lines, see lookupL1
-	missing [maxLines]uint32
-	banks   bankTable
-	l1      sectorCache
-	l2      sectorCache
-	ret     []ticks // next free time of each sub-partition's return port
-	missRet []ticks // next free time of the return path of misses, one for missReturnShare sub-partitions
-	data    ticks   // next free time of the L1 data array
-	misses  leaveRing
-	store   storePort
-	pending []pendingWrite // combineSets sets of lines that stores wrote in part
-	budget  int64          // bytes that DRAM has still to bring for this SM, see memParams.coldBytes
-	far     memFar
-	drain   uint64 // latest Complete so far
+	par           memParams
+	queues        []memQueue // one a sub-partition
+	lsu           calendar   // the shared unit's cycles
+	co            coalescer
+	found         [maxLines]*cacheLine // of the present load's lines, see lookupL1
+	missing       [maxLines]uint32
+	banks         bankTable
+	l1            sectorCache
+	l2            sectorCache
+	ret           []ticks // next free time of each sub-partition's return port
+	missRet       []ticks // next free time of the return path of misses, one for missReturnShare sub-partitions
+	data          ticks   // next free time of the L1 data array
+	misses        leaveRing
+	store         storePort
+	pending       []pendingWrite // combineSets sets of lines that stores wrote in part
+	moved, stored uint64         // sectors to and from L2, and those of them that were written
+	oldDirty      uint64         // remainder of evictOld, in sectors x moved
+	budget        int64          // bytes that DRAM has still to bring for this SM, see memParams.coldBytes
+	far           memFar
+	drain         uint64 // latest Complete so far
 }
 
 // NewMemPath checks the architecture's numbers and builds an empty path (cold L1, L2 as cfg says).
