@@ -404,7 +404,8 @@ func (u *fuser) fuseTest(in *isa.Inst) bool {
 
 // fuseMinMax merges additions and min/max into the three-input forms where the target has them.
 func (u *fuser) fuseMinMax(in *isa.Inst) bool {
-	if in.Mod.Type != isa.S32 && in.Mod.Type != isa.U32 || in.Src[2].Reg != isa.PT || in.Mod.Flags != 0 {
+	relu := in.Mod.Flags == isa.ModRelu && in.Mod.Type == isa.S32
+	if in.Mod.Type != isa.S32 && in.Mod.Type != isa.U32 || in.Src[2].Reg != isa.PT || in.Mod.Flags != 0 && !relu {
 		return false
 	}
 	for k := range 2 {
@@ -418,7 +419,7 @@ func (u *fuser) fuseMinMax(in *isa.Inst) bool {
 		}
 		max := in.Src[2].Is(isa.Neg)
 		switch {
-		case isZero(other) && max && in.Mod.Type == isa.S32 && d.Mod.Type == isa.S32 && d.Mod.Flags == 0 &&
+		case isZero(other) && max && !relu && in.Mod.Type == isa.S32 && d.Mod.Type == isa.S32 && d.Mod.Flags == 0 &&
 			(d.Op == isa.OpVIMNMX || d.Op == isa.OpVIMNMX3 || d.Op == isa.OpVIADDMNMX):
 			dst, g, pos := in.Dst[0], in.Guard, in.Pos
 			*in = *d
@@ -426,7 +427,7 @@ func (u *fuser) fuseMinMax(in *isa.Inst) bool {
 			in.Mod.Flags |= isa.ModRelu
 			u.take(d)
 			return true
-		case d.Op == isa.OpVIMNMX && d.Mod == in.Mod && d.Src[2] == in.Src[2] && u.f.t.Has(isa.OpVIMNMX3) && !isZero(other) && d.NDst == 1:
+		case d.Op == isa.OpVIMNMX && (d.Mod == in.Mod || relu && d.Mod.Flags == 0 && d.Mod.Type == isa.S32) && d.Src[2] == in.Src[2] && u.f.t.Has(isa.OpVIMNMX3) && !isZero(other) && d.NDst == 1:
 			in.Op, in.NSrc = isa.OpVIMNMX3, 4
 			in.Src = [isa.MaxSrc]isa.Operand{d.Src[0], d.Src[1], other, in.Src[2]}
 			u.take(d)
