@@ -12,6 +12,7 @@ func (f *fn) optimise() {
 	f.removeDead()
 	f.valueNumber()
 	f.removeDead()
+	f.removeDeadWrites()
 	f.hoistInvariants()
 	f.uniformBases()
 	f.vectorise()
@@ -97,6 +98,32 @@ func (f *fn) removeDead() {
 					*o = pt
 				}
 			}
+		}
+	}
+	f.compact()
+}
+
+// removeDeadWrites removes instructions without effect whose results are overwritten before anybody reads them.
+func (f *fn) removeDeadWrites() {
+	l := f.live()
+	n := l.n
+	live := newBitset(n.total)
+	for _, b := range f.rpo {
+		copy(live, l.out[b.id])
+		for i := len(b.insts) - 1; i >= 0; i-- {
+			in := &b.insts[i]
+			if !hasEffect(in) {
+				wanted := false
+				f.defs(in, n, func(id int) { wanted = wanted || live.has(id) })
+				if !wanted {
+					dead(in)
+					continue
+				}
+			}
+			if in.Guard.Kind == isa.KindNone {
+				f.defs(in, n, live.clear)
+			}
+			f.uses(in, n, live.set)
 		}
 	}
 	f.compact()

@@ -73,7 +73,8 @@ func (f *fn) arrangeCode(limit int) (int, error) {
 	target := f.pressureTarget(limit)
 	for _, t := range []int{target, target * 3 / 4, target / 2} {
 		f.schedule(t)
-		if regs, ok := f.allocateWithoutSpill(limit); ok {
+		regs, ok := f.allocateWithoutSpill(limit)
+		if ok {
 			return regs, nil
 		}
 		for i, b := range f.blocks {
@@ -439,9 +440,6 @@ func (c *candidate) better(o *candidate) bool {
 			return !c.over[k]
 		}
 		if c.over[k] {
-			if c.delta[k] != o.delta[k] {
-				return c.delta[k] < o.delta[k]
-			}
 			return c.index < o.index // the program's own order needs no more than it must
 		}
 	}
