@@ -62,7 +62,7 @@ func ruleVideoLanes(x *expander) {
 	}
 	s.plain = s.plain && s.mask == 1<<s.n-1
 	a, b, c, d := x.plainArg(1, "b32"), x.plainArg(2, "b32"), x.plainArg(3, "b32"), x.plainDst()
-	if x.simdWhole(&s, d, a, b, c) {
+	if x.simdUnit(&s, d, a, b, c) || x.simdWhole(&s, d, a, b, c) {
 		return
 	}
 	x.simdLanes(&s, d, a, b, c)

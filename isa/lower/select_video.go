@@ -200,6 +200,10 @@ func ruleVideo(x *expander) {
 		return
 	}
 	merge := x.videoPart(x.arg(0))
+	if x.videoUnit(op, sat, dt, merge, second) {
+		x.emitVideo(op, dt, at, bt, sat, wrap == "wrap", 0, merge, second)
+		return
+	}
 	a, b := x.videoOperand(1, at), x.videoOperand(2, bt)
 	var v wideValue
 	full := false // the saturation looks at all of the upper word
@@ -428,6 +432,10 @@ func (x *expander) videoSet() {
 		return
 	}
 	merge := x.videoPart(x.arg(0))
+	if x.videoUnit("vset", false, valueTypes["u32"], merge, second) {
+		x.emitVideo("vset", valueTypes["u32"], at, bt, false, false, c.op, merge, second)
+		return
+	}
 	a, b := x.videoOperand(1, at), x.videoOperand(2, bt)
 	p := x.cmp64(auto, c.op, true, pair{a.lo, x.high(a)}, pair{b.lo, x.high(b)}, isa.BoolAnd, pt)
 	m := x.maskIf(p)
@@ -452,6 +460,10 @@ func ruleVmad(x *expander) {
 		return
 	}
 	signed := at.signed() || bt.signed() || negProduct || negC
+	if x.vmadUnit(at, bt, sat, shift, signed) {
+		x.emitVmad(at, bt, po, sat, shift)
+		return
+	}
 	a, b, c := x.videoOperand(1, at), x.videoOperand(2, bt), x.plainArg(3, "b32")
 	d := x.plainDst()
 	if !sat && shift == 0 {

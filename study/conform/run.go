@@ -92,12 +92,22 @@ func (f *Form) core(p *isa.Program) int {
 	n := 0
 	for i := range p.Insts {
 		in := &p.Insts[i]
-		zero := in.NSrc == 1 && in.Op == isa.OpMOV && in.Src[0].Kind == isa.KindReg && in.Src[0].Reg == isa.RZ
-		if lines[in.Pos.Line] && !zero {
+		if lines[in.Pos.Line] && !movesZero(in) {
 			n++
 		}
 	}
 	return n
+}
+
+// movesZero says that the instruction does nothing but write zero.
+func movesZero(in *isa.Inst) bool {
+	move := in.Op == isa.OpMOV || in.Op == isa.OpIMAD && in.Mod.Has(isa.ModMov) || in.Op == isa.OpHFMA2 || in.Op == isa.OpCS2R
+	for _, o := range in.Src[:in.NSrc] {
+		zero := o.Kind == isa.KindReg && o.Reg == isa.RZ || o.Kind == isa.KindPred || o.Kind == isa.KindSpecial && o.Reg == isa.SRZ ||
+			o.Kind == isa.KindImm && o.Imm == 0
+		move = move && zero
+	}
+	return move
 }
 
 // compare finds the first difference.
