@@ -50,7 +50,6 @@ type timing struct {
 	// previous one (reuse cache).
 	first, firstSeq, second, secondSeq reads
 	passes                             uint8
-	lastPass                           uint8 // cycles of dispatch that the second pass takes
 	pipe                               int16 // first alternative, index into machine.pipes
 	hold                               uint16
 	offHold                            uint16
@@ -175,10 +174,6 @@ func newMachine(a *configs.Arch, p *isa.Program) (*machine, error) {
 		t.first, t.firstSeq = m.registerReads(in, nil, 0, passes), m.registerReads(in, prev, 0, passes)
 		if passes > 1 {
 			t.second, t.secondSeq = m.registerReads(in, nil, 1, passes), m.registerReads(in, prev, 1, passes)
-			t.lastPass = 1
-			if wideSource(in) {
-				t.lastPass = 2
-			}
 		}
 		m.code[i] = t
 	}
@@ -373,16 +368,6 @@ func (m *machine) registerReads(in, prev *isa.Inst, pass, passes int) reads {
 func (r *reads) add(bank int) {
 	r.bank[bank]++
 	r.busiest = max(r.busiest, r.bank[bank])
-}
-
-// wideSource says whether an instruction has a 64-bit register source.
-func wideSource(in *isa.Inst) bool {
-	for i := range in.NSrc {
-		if o := &in.Src[i]; o.Kind == isa.KindReg && o.Reg != isa.RZ && sourceWidth(in, int(i)) > 1 {
-			return true
-		}
-	}
-	return false
 }
 
 // sourceWidth is the number of registers of source i.

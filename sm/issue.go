@@ -198,7 +198,7 @@ func (p *smsp) follow(i int, w *warp, c *timing, e *isa.Effect, t uint64, off bo
 // exited ends a warp after its last instruction, or leaves it draining its stores.
 func (p *smsp) exited(i int, w *warp, t uint64) {
 	w.state = sim.Drain
-	p.wakeAt(i, max(t+1, w.memDone), t)
+	p.wakeAt(i, max(t+1, w.storesOut), t)
 }
 
 // unwake takes back the wake of a warp that issues again in the same cycle.

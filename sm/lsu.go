@@ -110,6 +110,9 @@ func (s *SM) answers(t uint64) {
 				p.setBarrier(w, r.readBar, r.timing.SourcesRead, r.long)
 			}
 			w.memDone = max(w.memDone, r.timing.Complete)
+			if r.effect.Store {
+				w.storesOut = max(w.storesOut, r.timing.SlotFree)
+			}
 		}
 		s.freeRequests = append(s.freeRequests, r)
 	}

@@ -11,7 +11,7 @@ import "github.com/sarchlab/smsim/sim"
 // pipes: E,E,E 3 cycles, E,O,E beside O,E,O 3 for both, beside E,O,E 4; a single warp feels a conflict in the next instruction.
 //
 // An instruction of two passes dispatches twice, the second pass two cycles after the first or when the first has its
-// operands. A second pass with a 64-bit source takes two cycles of dispatch.
+// operands. The second pass takes as many cycles of dispatch as its busiest bank has reads.
 type regFile struct {
 	sim.Unit
 	free  [maxBanks]uint64 // port-reads done by each bank so far: cycle * ports
@@ -56,7 +56,7 @@ func (f *regFile) read(cycle uint64, c *timing, sequential bool) {
 	if c.passes > 1 {
 		cycle += uint64(max(first.busiest, dispatchWindow))
 		f.book(cycle, second)
-		f.at = cycle + uint64(c.lastPass)
+		f.at = cycle + uint64(max(1, second.busiest))
 	}
 }
 

@@ -55,13 +55,14 @@ type warp struct {
 	since   uint64 // first cycle not yet attributed to a state
 	start   uint64 // first cycle of residence
 	// Dependency barriers: the cycle at which each is clear, and whether its producer is an L1TEX operation.
-	clear   [6]uint64
-	long    uint8  // bit i: barrier i waits for an L1TEX operation
-	memDone uint64 // all its memory operations are performed
-	spent   uint64 // cycles attributed since start
-	acc     [sim.NumWarpStates]uint32
-	snap    [numShared]uint64
-	pending *outstanding // completions by barrier, only for programs with DEPBAR
+	clear     [6]uint64
+	long      uint8  // bit i: barrier i waits for an L1TEX operation
+	memDone   uint64 // all its memory operations are performed: MEMBAR waits for it
+	storesOut uint64 // its stores have left the SM: the warp's end waits for it
+	spent     uint64 // cycles attributed since start
+	acc       [sim.NumWarpStates]uint32
+	snap      [numShared]uint64
+	pending   *outstanding // completions by barrier, only for programs with DEPBAR
 }
 
 // keyState is a readiness group of one sub-partition: the ready warps whose next instruction has the key.
