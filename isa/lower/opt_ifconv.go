@@ -17,12 +17,13 @@ func (f *fn) ifConvert() {
 				continue
 			}
 			next := f.blocks[i+1]
+			converted := false
 			switch {
 			case lonelyExit(b.to):
 				t.Op, t.NSrc, t.Mod = isa.OpEXIT, 0, isa.Mod{}
 				t.Src[0] = isa.Operand{}
 				b.to = nil
-				changed = true
+				converted = true
 			case len(next.preds) == 1 && len(next.succs) == 1 && next.succs[0] == b.to && next.to == nil && f.predicable(next, t.Guard):
 				// if without else
 				g := t.Guard
@@ -30,7 +31,7 @@ func (f *fn) ifConvert() {
 				guardAll(next, g)
 				b.insts = b.insts[:len(b.insts)-1]
 				b.to = nil
-				changed = true
+				converted = true
 			case i+2 < len(f.blocks) && f.blocks[i+2] == b.to && len(next.preds) == 1 && len(b.to.preds) == 1 && len(next.succs) == 1 && len(b.to.succs) == 1 &&
 				next.succs[0] == b.to.succs[0] && b.to.to == nil && next.to != nil && f.predicable(next, t.Guard) && f.predicable(b.to, t.Guard):
 				g := t.Guard
@@ -42,9 +43,13 @@ func (f *fn) ifConvert() {
 				guardAll(next, g)
 				b.insts = b.insts[:len(b.insts)-1]
 				b.to = nil
-				changed = true
+				converted = true
 			}
-			if changed {
+			if !converted && f.predicateOneSide(i) {
+				converted = true
+			}
+			if converted {
+				changed = true
 				f.edges()
 			}
 		}
@@ -54,6 +59,60 @@ func (f *fn) ifConvert() {
 		f.analyse()
 	}
 	f.analyse()
+}
+
+// predicateOneSide predicates the shorter side of an if with else whose other side cannot be: the branch then
+// skips only the other.
+func (f *fn) predicateOneSide(i int) bool {
+	b := f.blocks[i]
+	if i+2 >= len(f.blocks) {
+		return false
+	}
+	t := b.terminator()
+	next, other := f.blocks[i+1], f.blocks[i+2]
+	if t == nil || b.to != other || len(next.preds) != 1 || len(other.preds) != 1 || len(next.succs) != 1 || len(other.succs) != 1 ||
+		next.succs[0] != other.succs[0] || next.to == nil || other.to != nil {
+		return false
+	}
+	join := next.to
+	g := t.Guard
+	switch {
+	case f.predicable(next, g) && !hasFence(other):
+		g.Flags ^= isa.Neg
+		n := next.insts[:len(next.insts)-1]
+		branch := next.insts[len(next.insts)-1]
+		for k := range n {
+			n[k].Guard = g
+		}
+		branch.Guard = g
+		b.insts = append(append(b.insts[:len(b.insts)-1], n...), branch)
+		b.to = join
+		next.insts, next.to = nil, nil
+		return true
+	case f.predicable(other, g) && !hasFence(next):
+		branch := *t
+		n := other.insts
+		for k := range n {
+			n[k].Guard = g
+		}
+		b.insts = append(append(b.insts[:len(b.insts)-1], n...), branch)
+		b.to = join
+		next.insts, next.to = next.insts[:len(next.insts)-1], nil
+		other.insts = nil
+		return true
+	}
+	return false
+}
+
+// hasFence says that the block has instructions that lanes execute together.
+func hasFence(b *block) bool {
+	for i := range b.insts {
+		in := &b.insts[i]
+		if in.Op != isa.OpBRA && in.Class().IsControl() || isWarpWide(in) {
+			return true
+		}
+	}
+	return false
 }
 
 func lonelyExit(b *block) bool {
@@ -77,6 +136,10 @@ func (f *fn) predicable(b *block, g isa.Operand) bool {
 		}
 		if writes {
 			return false
+		}
+		switch in.Class() {
+		case isa.ClassMUFU, isa.ClassPOPC, isa.ClassFLO, isa.ClassBREV, isa.ClassI2F, isa.ClassF2I, isa.ClassF2F, isa.ClassI2I:
+			return false // slow pipes are branched around
 		}
 		n++
 		if isAdd64(in) || isLea64(in) {
