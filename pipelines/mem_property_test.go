@@ -170,3 +170,29 @@ func BenchmarkAccess(b *testing.B) {
 		})
 	}
 }
+
+// TestNoAllocation: once its tables are warm, an access allocates nothing.
+func TestNoAllocation(t *testing.T) {
+	m := newPath(t, MemConfig{WarmL2: true, L2Bytes: 1 << 20})
+	var list []MemAccess
+	for _, class := range []isa.Class{isa.ClassLDG, isa.ClassSTG, isa.ClassLDS, isa.ClassSTS, isa.ClassLDL, isa.ClassSTL, isa.ClassATOMG, isa.ClassATOMS, isa.ClassRED} {
+		for _, bytes := range []int{0, 4, 36, 128} {
+			list = append(list, access(0, class, 4, stride(0x1000, bytes)))
+		}
+	}
+	cycle := uint64(1000)
+	step := func() {
+		for _, a := range list {
+			cycle++
+			if _, until, blocked := m.Blocked(cycle, 0, a.Class); blocked {
+				cycle = until
+			}
+			a.Cycle = cycle
+			m.Access(a)
+		}
+	}
+	step()
+	if n := testing.AllocsPerRun(100, step); n != 0 {
+		t.Errorf("%.1f allocations in %d accesses", n, len(list))
+	}
+}

@@ -9,20 +9,19 @@ import (
 // bankTable finds the passes that a shared-memory access needs. Its arrays are reused.
 type bankTable struct {
 	count [64]uint8      // distinct words (loads, stores) or lanes (atomics) of each bank in the present group
-	word  [64][64]uint64 // the distinct words
+	word  [64][32]uint64 // the distinct words
+	first [64]uint64     // one word of each bank
 }
 
 // sharedPasses counts the passes through the banks and the groups of lanes that are served one after the other whatever
 // their addresses: 32 lanes of 4 bytes, 16 of 8 and 8 of 16 fill the 32 banks once. Lanes that read the same word of a
-// bank are served together; atomics on one word are not.
+// bank are served together; atomics on one word are not. Accesses are aligned to their size.
 func (m *MemPath) sharedPasses(addr *[32]uint64, mask uint32, size uint64, atomic bool) (passes, groups uint64) {
-	p, b := &m.par, &m.banks
-	row := uint64(p.banks) << p.bankShift
-	lanes := uint(32)
-	if size > 0 && row/size < 32 {
-		lanes = uint(max(row/size, 1))
-	}
-	bankMask := uint64(p.banks - 1)
+	p := &m.par
+	// An access wider than a bank takes neighbouring banks, always the same together: they count as one of that width.
+	shift := max(p.bankShift, uint(bits.Len64(size-1)))
+	banks := max(p.banks<<p.bankShift>>shift, 1)
+	lanes := min(banks, 32)
 	for lo := uint(0); lo < 32; lo += lanes {
 		g := mask >> lo
 		if lanes < 32 {
@@ -32,69 +31,61 @@ func (m *MemPath) sharedPasses(addr *[32]uint64, mask uint32, size uint64, atomi
 			continue
 		}
 		groups++
-		if !atomic && size <= 4 && m.conflictFree(addr, g, lo) {
+		if atomic || !m.conflictFree(addr, g, lo, shift, banks) {
+			passes += m.busiestBank(addr, g, lo, shift, banks, atomic)
+		} else {
 			passes++
-			continue
 		}
-		b.count = [64]uint8{}
-		worst := uint8(1)
-		for ; g != 0; g &= g - 1 {
-			a := addr[(lo+uint(bits.TrailingZeros32(g)))&31]
-			last := (a + size - 1) >> p.bankShift
-			for w := a >> p.bankShift; ; w++ {
-				bank := w & bankMask
-				n := b.count[bank&63]
-				if !atomic {
-					words := &b.word[bank&63]
-					for i := uint8(0); i < n; i++ {
-						if words[i&63] == w {
-							n = 0xff
-							break
-						}
-					}
-					if n == 0xff {
-						if w >= last {
-							break
-						}
-						continue
-					}
-					words[n&63] = w
-				}
-				n++
-				b.count[bank&63] = n
-				worst = max(worst, n)
-				if w >= last || n >= 64 {
-					break
-				}
-			}
-		}
-		passes += uint64(worst)
 	}
 	return passes, groups
 }
 
-// conflictFree says whether the lanes of a group, from lane lo on, find every bank asked for at most one word. Accesses lie
-// within one word.
-func (m *MemPath) conflictFree(addr *[32]uint64, group uint32, lo uint) bool {
-	p, b := &m.par, &m.banks
+// conflictFree says whether the lanes of a group, from lane lo on, ask every bank for at most one word.
+func (m *MemPath) conflictFree(addr *[32]uint64, group uint32, lo, shift, banks uint) bool {
+	first := &m.banks.first
 	used := uint64(0)
 	for ; group != 0; group &= group - 1 {
-		w := addr[(lo+uint(bits.TrailingZeros32(group)))&31] >> p.bankShift
-		bank := w & uint64(p.banks-1) & 63
-		if used>>bank&1 != 0 && b.word[bank][0] != w {
+		w := addr[(lo+uint(bits.TrailingZeros32(group)))&31] >> shift
+		bank := w & uint64(banks-1) & 63
+		if used>>bank&1 != 0 && first[bank] != w {
 			return false
 		}
 		used |= 1 << bank
-		b.word[bank][0] = w
+		first[bank] = w
 	}
 	return true
+}
+
+// busiestBank is the largest number of distinct words (loads, stores) or lanes (atomics) that a bank is asked for.
+func (m *MemPath) busiestBank(addr *[32]uint64, group uint32, lo, shift, banks uint, atomic bool) uint64 {
+	b := &m.banks
+	b.count = [64]uint8{}
+	worst := uint8(1)
+lane:
+	for ; group != 0; group &= group - 1 {
+		w := addr[(lo+uint(bits.TrailingZeros32(group)))&31] >> shift
+		bank := w & uint64(banks-1) & 63
+		n := b.count[bank]
+		if !atomic {
+			words := &b.word[bank]
+			for i := uint8(0); i < n; i++ {
+				if words[i&31] == w {
+					continue lane
+				}
+			}
+			words[n&31] = w
+		}
+		b.count[bank] = n + 1
+		worst = max(worst, n+1)
+	}
+	return uint64(worst)
 }
 
 // accessShared is LDS, STS and ATOMS.
 func (m *MemPath) accessShared(a MemAccess, t *MemTiming) {
 	p, e := &m.par, a.Effect
 	atomic := a.Class == isa.ClassATOMS || e.Load && e.Store
-	passes, groups := m.sharedPasses(e.Addr, e.Exec, uint64(e.Size), atomic)
+	passes, groups := m.sharedPasses(e.Addr, e.Exec, uint64(max(e.Size, 1)), atomic)
 	width := widthIndex(e.Size)
 	port, spacing := p.sharedLoadPort[width], uint64(16)
 	latency := p.sharedLatency32
