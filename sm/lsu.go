@@ -14,6 +14,7 @@ type memoryRequest struct {
 	akita.MsgMeta
 	sub, local int // sub-partition, local slot
 	slot       int
+	block      int    // linear index in the grid
 	seq        uint64 // the warp's launch order: guards against a reused slot
 	writeBar   uint8
 	readBar    uint8
@@ -48,7 +49,7 @@ func (u *loadStoreUnit) handle(cycle uint64) {
 	now := u.Engine().Clock.Time(cycle)
 	for m := u.port.Retrieve(now); m != nil; m = u.port.Retrieve(now) {
 		r := m.(*memoryRequest)
-		r.timing = u.path.Access(pipelines.MemAccess{Cycle: r.cycle, SubPartition: r.sub, Slot: r.slot, Class: r.class, Effect: &r.effect})
+		r.timing = u.path.Access(pipelines.MemAccess{Cycle: r.cycle, SubPartition: r.sub, Slot: r.slot, Block: r.block, Class: r.class, Effect: &r.effect})
 		if u.NumHooks() > 0 {
 			u.emit(r)
 		}
@@ -77,6 +78,7 @@ func (s *SM) send(p *smsp, w *warp, c *timing, e *isa.Effect, t uint64) {
 		r = &memoryRequest{}
 	}
 	r.sub, r.local, r.slot, r.seq = p.id, w.slot/len(s.smsps), w.slot, w.seq
+	r.block = w.block.b.Index
 	r.writeBar, r.readBar, r.cycle, r.class = c.writeBar, c.readBar, t, c.class
 	r.effect = *e
 	if e.Addr != nil {
