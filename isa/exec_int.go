@@ -156,7 +156,7 @@ func execIADDCC(w *Warp, u *uop, m uint32) {
 		s := uint64(a[i]) + uint64(b[i]) + plus + uint64(x>>uint(i)&1)
 		r := uint32(s)
 		over := (a[i] ^ r) & (b[i] ^ r) >> 31
-		cf |= uint32(s>>32) & 1 << uint(i)
+		cf |= bit(s>>32 != 0) << uint(i)
 		of |= over << uint(i)
 		if sat && over != 0 {
 			r = 0x7fffffff + a[i]>>31
@@ -369,7 +369,7 @@ func execLEACarry(w *Warp, u *uop, m uint32) {
 	for i := range d {
 		s := uint64(a[i]<<n) + uint64(b[i]) + uint64(u.imm) + uint64(x>>uint(i)&1)
 		d[i] = uint32(s)
-		cp |= uint32(s>>32) & 1 << uint(i)
+		cp |= bit(s>>32 != 0) << uint(i)
 	}
 	w.commit(u, 1, m)
 	w.setPred(u.pd[0], m, cp)
@@ -388,7 +388,7 @@ func execLEAHI(w *Warp, u *uop, m uint32) {
 		v := (uint64(h)<<32 | uint64(a[i])) << n >> 32
 		s := v + uint64(b[i]) + uint64(u.imm) + uint64(x>>uint(i)&1)
 		d[i] = uint32(s)
-		cp |= uint32(s>>32) & 1 << uint(i)
+		cp |= bit(s>>32 != 0) << uint(i)
 	}
 	w.commit(u, 1, m)
 	w.setPred(u.pd[0], m, cp)
@@ -419,7 +419,7 @@ func execISCADDCC(w *Warp, u *uop, m uint32) {
 		x := a[i] << (u.sh & 31)
 		s := uint64(x) + uint64(b[i])
 		r := uint32(s)
-		cf |= uint32(s>>32) << uint(i)
+		cf |= bit(s>>32 != 0) << uint(i)
 		of |= (x ^ r) & (b[i] ^ r) >> 31 << uint(i)
 		d[i] = r
 	}

@@ -82,7 +82,7 @@ func execIMADX(w *Warp, u *uop, m uint32) {
 	for i := range d {
 		s := uint64(a[i]*b[i]) + uint64(c[i]) + uint64(u.imm) + uint64(x>>uint(i)&1)
 		d[i] = uint32(s)
-		cp |= uint32(s>>32) & 1 << uint(i)
+		cp |= bit(s>>32 != 0) << uint(i)
 	}
 	w.commit(u, 1, m)
 	w.setPred(u.pd[0], m, cp)
@@ -162,7 +162,7 @@ func execIMADOld(w *Warp, u *uop, m uint32) {
 		s := uint64(v) + uint64(c[i]) + uint64(u.imm) + uint64(x>>uint(i)&1)
 		r := uint32(s)
 		over := (v ^ r) & (c[i] ^ r) >> 31
-		cf |= uint32(s>>32) & 1 << uint(i)
+		cf |= bit(s>>32 != 0) << uint(i)
 		of |= over << uint(i)
 		if sat && over != 0 {
 			r = 0x7fffffff + v>>31
@@ -309,7 +309,7 @@ func execXMAD(w *Warp, u *uop, m uint32) {
 		}
 		s := uint64(p) + uint64(t) + uint64(u.imm) + uint64(x>>uint(i)&1)
 		r := uint32(s)
-		cf |= uint32(s>>32) & 1 << uint(i)
+		cf |= bit(s>>32 != 0) << uint(i)
 		of |= (p ^ r) & (t ^ r) >> 31 << uint(i)
 		if mrg {
 			r = r&0xffff | whole[i]<<16
