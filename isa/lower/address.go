@@ -127,8 +127,19 @@ const dynamicShared = int64(1) << 40
 // stackReg is the register that holds the stack pointer.
 const stackReg isa.Reg = 1
 
+// stackBase is the base register of local variables and spills: RZ on the first generation, which has no stack pointer.
+func (f *fn) stackBase() isa.Reg {
+	if f.t.SM < 20 {
+		return isa.RZ
+	}
+	return stackReg
+}
+
 // localAddress is the address of a local variable in the thread's local memory.
 func (b *builder) localAddress(s *symbol) word {
+	if b.sm() < 20 {
+		return immWord(uint32(s.offset))
+	}
 	d := b.reg()
 	g := b.guard
 	b.guard = word{}

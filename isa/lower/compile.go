@@ -130,12 +130,15 @@ func (f *fn) front(p *isa.Program) error {
 	p.Params = layoutParams(f.m, f.src, params)
 	c := &compiler{f: f, b: &builder{f: f}, errs: &errs, loops: map[string]int{}}
 	c.b.place(&block{label: "entry"})
-	if f.t.SM >= 50 && f.t.StackWord != 0 || f.t.SM >= 30 {
-		op := isa.OpMOV
-		if f.t.SM >= 90 {
+	if f.t.SM >= 20 {
+		op, from := isa.OpMOV, isa.C(0, int64(f.t.StackWord))
+		switch {
+		case f.t.SM >= 90:
 			op = isa.OpLDC
+		case f.t.SM < 30: // the frame starts at the bottom of local memory
+			from = rz
 		}
-		in := c.b.emit(op, isa.Mod{Type: isa.U32, Size: 4}, []word{isa.R(stackReg)}, []word{isa.C(0, int64(f.t.StackWord))})
+		in := c.b.emit(op, isa.Mod{Type: isa.U32, Size: 4}, []word{isa.R(stackReg)}, []word{from})
 		in.Pos.CUFile = -1
 	}
 	c.block(f.src.Body, params)

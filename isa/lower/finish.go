@@ -81,8 +81,9 @@ func (f *fn) finish(p *isa.Program, regs int) {
 }
 
 // frame makes room for local variables and spills at the start of the kernel: the stack grows down.
+// Before Kepler the frame starts at address 0.
 func (f *fn) frame(p *isa.Program, bytes int64) {
-	if bytes == 0 {
+	if bytes == 0 || f.t.SM < 30 {
 		return
 	}
 	for i := range p.Insts {

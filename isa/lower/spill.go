@@ -218,10 +218,10 @@ func (f *fn) rewriteSpills(home map[isa.Reg]int64, predHome map[isa.Reg]isa.Reg)
 
 func (f *fn) spillLoad(r isa.Reg, slot int64, pos isa.SourcePos) isa.Inst {
 	return isa.Inst{Op: isa.OpLDL, Mod: isa.Mod{Size: 4, Type: isa.U32}, NDst: 1, NSrc: 1, Pos: pos,
-		Dst: [isa.MaxDst]isa.Operand{isa.R(r)}, Src: [isa.MaxSrc]isa.Operand{isa.Mem(stackReg, slot, false)}}
+		Dst: [isa.MaxDst]isa.Operand{isa.R(r)}, Src: [isa.MaxSrc]isa.Operand{isa.Mem(f.stackBase(), slot, false)}}
 }
 
 func (f *fn) spillStore(r isa.Reg, slot int64, pos isa.SourcePos) isa.Inst {
 	return isa.Inst{Op: isa.OpSTL, Mod: isa.Mod{Size: 4, Type: isa.U32}, NSrc: 2, Pos: pos,
-		Src: [isa.MaxSrc]isa.Operand{isa.Mem(stackReg, slot, false), isa.R(r)}}
+		Src: [isa.MaxSrc]isa.Operand{isa.Mem(f.stackBase(), slot, false), isa.R(r)}}
 }

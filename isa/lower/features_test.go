@@ -1,0 +1,172 @@
+package lower
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/sarchlab/smsim/isa"
+	"github.com/sarchlab/smsim/isa/ptx"
+)
+
+// feature is a case of testdata/features.txt: a body (and module-scope text) and what threads 0 to 31 of block 1 must store.
+type feature struct {
+	name, module, body string
+	want               []string // expressions of t, evaluated by eval
+	from               int      // first target
+}
+
+// readFeatures reads cases: "== name [sm>=N]", module text, "--", body, "=>" values of the 32 threads as a list of
+// name=value pairs per thread ranges ("0-31: 5").
+func readFeatures(t *testing.T) []feature {
+	t.Helper()
+	text, err := os.ReadFile("testdata/features.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []feature
+	for _, part := range strings.Split(string(text), "\n== ")[1:] {
+		head, rest, _ := strings.Cut(part, "\n")
+		module, rest, ok1 := strings.Cut(rest, "--\n")
+		body, want, ok2 := strings.Cut(rest, "=>")
+		if !ok1 || !ok2 {
+			t.Fatalf("case %q lacks -- or =>", head)
+		}
+		f := feature{name: head, module: module, body: body, want: strings.Fields(want), from: 13}
+		if name, sm, ok := strings.Cut(head, " sm>="); ok {
+			f.name = name
+			fmt.Sscan(sm, &f.from)
+		}
+		out = append(out, f)
+	}
+	return out
+}
+
+// expected expands "a b c*5" to 32 numbers; "t*K+C" style ranges are written out by the case.
+func expected(t *testing.T, f *feature) []uint32 {
+	var out []uint32
+	for _, w := range f.want {
+		v, n, many := strings.Cut(w, "*")
+		count := 1
+		if many {
+			fmt.Sscan(n, &count)
+		}
+		var first, step int64
+		a, b, ramp := strings.Cut(v, "+")
+		if _, err := fmt.Sscan(a, &first); err != nil {
+			t.Fatalf("%s: %q is no number", f.name, w)
+		}
+		if ramp {
+			fmt.Sscan(b, &step)
+		}
+		for i := range count {
+			out = append(out, uint32(first+int64(i)*step))
+		}
+	}
+	if len(out) != 32 {
+		t.Fatalf("%s: %d values expected, not 32", f.name, len(out))
+	}
+	return out
+}
+
+func TestFeatures(t *testing.T) {
+	for _, f := range readFeatures(t) {
+		t.Run(f.name, func(t *testing.T) {
+			want := expected(t, &f)
+			text := ".version 8.0\n.target sm_13\n.address_size 64\n" + f.module +
+				".visible .entry k(.param .u64 out, .param .u32 n)\n{\n.reg .b32 %r<40>;\n.reg .b64 %rd<20>;\n.reg .pred %p<10>;\n" +
+				"ld.param.u64 %rd0, [out];\nld.param.u32 %r9, [n];\nmov.u32 %r0, %tid.x;\nmul.wide.u32 %rd1, %r0, 4;\nadd.s64 %rd0, %rd0, %rd1;\n" +
+				f.body + "\nst.global.u32 [%rd0], %r1;\nret;\n}\n"
+			m, err := ptx.Parse(f.name+".ptx", []byte(text))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, sm := range []int{13, 20, 30, 35, 50, 61, 70, 75, 80, 86, 90, 100, 103, 120, 121} {
+				if sm < f.from {
+					continue
+				}
+				target := testTarget(sm)
+				for _, opt := range []Options{{NoOptimise: true}, {}} {
+					p, err := Compile(m, "", target, opt)
+					if err != nil {
+						t.Errorf("sm_%d: %v", sm, err)
+						continue
+					}
+					mem := isa.NewMemory()
+					buf := mem.Alloc("out", 128)
+					params := binary.LittleEndian.AppendUint64(nil, buf.Addr)
+					params = binary.LittleEndian.AppendUint32(params, 3)
+					k, err := isa.Bind(p, target, &isa.Launch{Grid: isa.Dim3{X: 2, Y: 1, Z: 1}, Block: isa.Dim3{X: 32, Y: 1, Z: 1},
+						DynamicShared: 256, Params: params, Mem: mem, MaxSteps: 100000})
+					if err == nil {
+						_, err = k.RunBlock(1)
+					}
+					if err != nil {
+						t.Errorf("sm_%d %+v: %v", sm, opt, err)
+						continue
+					}
+					for i, w := range want {
+						if g := binary.LittleEndian.Uint32(buf.Data[4*i:]); g != w {
+							t.Errorf("sm_%d %+v: thread %d stored %d, want %d", sm, opt, i, int32(g), int32(w))
+							break
+						}
+					}
+				}
+			}
+		})
+	}
+}
+
+// TestErrors: every statement that cannot be lowered is reported, each with its place.
+func TestErrors(t *testing.T) {
+	const text = `.version 8.0
+.target sm_90
+.address_size 64
+.func rec() { call rec; ret; }
+.visible .entry k()
+{
+	.reg .b32 %r<4>;
+	wgmma.fence.sync.aligned;
+	add.s32 %r1, %r2, %nope;
+	bra missing;
+	call rec;
+	frobnicate.u32 %r1, %r2;
+	ret;
+}
+`
+	m, err := ptx.Parse("bad.ptx", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = Compile(m, "k", testTarget(90), Options{})
+	var list *ErrorList
+	if !errors.As(err, &list) {
+		t.Fatalf("error is %v, not a list", err)
+	}
+	for _, want := range []string{"bad.ptx:8:2:", "bad.ptx:9:20:", "bad.ptx:10:", "recursive call of rec", "bad.ptx:12:2:"} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("message lacks %q:\n%v", want, err)
+		}
+	}
+	if _, err = Compile(m, "nothing", testTarget(90), Options{}); err == nil || !strings.Contains(err.Error(), "[k]") {
+		t.Errorf("unknown entry: %v", err)
+	}
+}
+
+// TestNewerTarget: PTX of a newer target runs with a note.
+func TestNewerTarget(t *testing.T) {
+	m, err := ptx.Parse("new.ptx", []byte(".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k() { ret; }\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := Compile(m, "", testTarget(61), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(p.Notes) != 1 || !strings.Contains(p.Notes[0], "sm_90") {
+		t.Errorf("notes %q", p.Notes)
+	}
+}
