@@ -2,8 +2,8 @@ package pipelines
 
 // ownMisses counts L2 misses of a read: how many of the sectors this SM has to get from DRAM itself. When the whole chip runs
 // the launch and its data fits L2, each byte comes from DRAM once, for the SM that asks first. So an SM brings in its part of
-// the data and no more; the rest of its misses meet lines that others have asked for: they wait as long (all SMs start at
-// once), but take no DRAM bandwidth and count as L2 hits.
+// the data and no more; the rest of its misses find what others have brought in. (In the NCC kernels on a cold H200, whose
+// SMs share the image, that is three misses in five.)
 func (m *MemPath) ownMisses(sectors int, t *MemTiming) (own int) {
 	own = sectors
 	if m.budget >= 0 {
@@ -19,11 +19,7 @@ func (m *MemPath) ownMisses(sectors int, t *MemTiming) (own int) {
 func (m *MemPath) fromDRAM(line uint64, sectors int, now ticks) ticks {
 	p, f := &m.par, &m.far
 	f.dramFree = max(now, f.dramFree) + ticks(sectors)*p.dramSectorTicks
-	last := f.dramFree
-	if sectors > 0 {
-		last -= p.dramSectorTicks
-	}
-	return last + ticks(p.dramLatency+jitter(line, p.dramJitter))*ticksCycle
+	return f.dramFree - p.dramSectorTicks + ticks(p.dramLatency+jitter(line, p.dramJitter))*ticksCycle
 }
 
 // writeBack books DRAM for dirty sectors that L2 throws out. Nobody waits for them, but reads behind them do.

@@ -17,9 +17,9 @@ func (m *MemPath) fetch(line uint64, sectors uint32, at uint64, t *MemTiming) ui
 	start := max(now, f.l2Free)
 	f.l2Free = start + ticks(n)*p.l2SectorTicks
 	done := f.l2Free - p.l2SectorTicks + ticks(latency+jitter(line, p.l2Jitter))*ticksCycle
-	if hits < n {
+	if own := m.ownMisses(n-hits, t); own > 0 {
 		t.Level = max(t.Level, LevelDRAM)
-		done = max(done, m.fromDRAM(line, m.ownMisses(n-hits, t), now))
+		done = max(done, m.fromDRAM(line, own, now))
 	} else {
 		t.Level = max(t.Level, LevelL2)
 	}

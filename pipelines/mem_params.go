@@ -187,7 +187,11 @@ func newMemParams(a *configs.Arch, cfg MemConfig) (memParams, error) {
 
 	p.coldBytes = -1
 	if cfg.AllSMsActive && cfg.FootprintBytes > 0 && (cfg.L2Bytes <= 0 || cfg.FootprintBytes <= uint64(cfg.L2Bytes)) {
-		p.coldBytes = int64(cfg.FootprintBytes) / int64(max(cfg.SMs, 1))
+		read := cfg.FootprintBytes
+		if cfg.ReadBytes > 0 {
+			read = min(read, cfg.ReadBytes)
+		}
+		p.coldBytes = int64(read) / int64(max(cfg.SMs, 1))
 	}
 
 	l2bw, drambw, storebw := mem.L2BytesCycle, mem.DRAMBytesCycle, float64(l.StoreBytesCycle)

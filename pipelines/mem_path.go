@@ -41,6 +41,7 @@ type MemConfig struct {
 	// Bytes of all buffers of the launch, over the whole chip: decides what a warm L2 holds.
 	// 0: unknown, everything fits.
 	FootprintBytes uint64
+	ReadBytes      uint64 // of these, buffers that the launch reads: what a cold L2 gets from DRAM; 0: all
 	// This SM's DRAM bandwidth in bytes a cycle when all SMs are active; 0: the architecture's number.
 	DRAMBytesCycle float64
 }

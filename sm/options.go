@@ -27,9 +27,11 @@ type Options struct {
 	// Cold starts with empty instruction caches and L2, as after a flush; otherwise they hold what a launch before left.
 	Cold bool
 	// L2Bytes is the chip's L2 (0: unlimited), FootprintBytes all buffers of the launch (0: they fit a warm L2),
+	// ReadBytes those that it reads (0: all),
 	// DRAMBytesCycle this SM's share of DRAM bandwidth with all SMs active (0: the architecture's number).
 	L2Bytes        int
 	FootprintBytes uint64
+	ReadBytes      uint64
 	DRAMBytesCycle float64
 
 	// MaxCycles ends a run that takes longer, with an error that says where its warps are. 0: 1e9.

@@ -43,7 +43,7 @@ func Run(a *configs.Arch, p *isa.Program, l *isa.Launch, opt Options) (*sim.Resu
 		return nil, err
 	}
 	path, err := pipelines.NewMemPath(a, pipelines.MemConfig{SharedCarveout: occ.CarveoutBytes, AllSMsActive: opt.AllSMsActive,
-		SMs: max(opt.NumSMs, l.NumSMs, 1), WarmL2: !opt.Cold, L2Bytes: opt.L2Bytes, FootprintBytes: opt.FootprintBytes, DRAMBytesCycle: opt.DRAMBytesCycle})
+		SMs: max(opt.NumSMs, l.NumSMs, 1), WarmL2: !opt.Cold, L2Bytes: opt.L2Bytes, FootprintBytes: opt.FootprintBytes, ReadBytes: opt.ReadBytes, DRAMBytesCycle: opt.DRAMBytesCycle})
 	if err != nil {
 		return nil, err
 	}

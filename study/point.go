@@ -41,7 +41,7 @@ func (c *compiler) run(pt point) (*Run, error) {
 		return nil, &InputError{pt.c.Errorf("%s", err)}
 	}
 	launch.SMID, launch.NumSMs = 0, sms
-	res, err := simulate(m, p, launch, blocks, s)
+	res, err := simulate(m, p, launch, pt.c.Args, blocks, s)
 	if err != nil {
 		return nil, err
 	}

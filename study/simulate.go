@@ -12,7 +12,7 @@ import (
 
 // simulate runs the blocks on one SM of the machine. Where other SMs share the grid they are taken as busy too: this one
 // gets its share of L2 and DRAM bandwidth.
-func simulate(m *machine, p *isa.Program, l *isa.Launch, blocks []int, s *workloads.Settings) (*sim.Result, error) {
+func simulate(m *machine, p *isa.Program, l *isa.Launch, args []workloads.Arg, blocks []int, s *workloads.Settings) (*sim.Result, error) {
 	opt := sm.Options{
 		Blocks: blocks, SMID: l.SMID, NumSMs: l.NumSMs, Target: m.target,
 		AllSMsActive: l.NumSMs > 1 && l.Grid.Count() > 1,
@@ -26,6 +26,11 @@ func simulate(m *machine, p *isa.Program, l *isa.Launch, blocks []int, s *worklo
 	}
 	for _, b := range l.Mem.Buffers() {
 		opt.FootprintBytes += uint64(len(b.Data))
+	}
+	for i := range args {
+		if a := &args[i]; a.IsBuffer() && !a.Out {
+			opt.ReadBytes += a.Bytes
+		}
 	}
 	if m.board.SMs > 0 && (m.otherBoard || m.arch.Memory.DRAMBytesCycleAll == 0) {
 		opt.DRAMBytesCycle = m.board.MemoryGBs * 1000 / m.board.ClockMHz / float64(m.board.SMs)
