@@ -140,7 +140,7 @@ func fence(in *isa.Inst) bool {
 	case isa.ClassMEMBAR, isa.ClassDEPBAR:
 		return true
 	}
-	return in.Op == isa.OpS2R && (in.Src[0].Reg == isa.SRClockLo || in.Src[0].Reg == isa.SRClockHi) || in.Op == isa.OpCS2R && in.Src[0].Reg != isa.SRZ
+	return in.Op == isa.OpB2R || in.Op == isa.OpS2R && (in.Src[0].Reg == isa.SRClockLo || in.Src[0].Reg == isa.SRClockHi) || in.Op == isa.OpCS2R && in.Src[0].Reg != isa.SRZ
 }
 
 // stopsAll says that nothing may move over the instruction.
