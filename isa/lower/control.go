@@ -237,6 +237,9 @@ func (c *controller) variable(in *isa.Inst) bool {
 	if cl.IsControl() {
 		return c.t.Variable[cl] && in.NDst > 0
 	}
+	if cl == isa.ClassULDC && c.t.SM < 100 {
+		return false
+	}
 	return c.t.Variable[cl] || cl.IsMemory()
 }
 

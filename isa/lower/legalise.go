@@ -35,6 +35,9 @@ func (f *fn) sourceKindOK(in *isa.Inst, k int, o *isa.Operand) bool {
 	case isa.KindReg, isa.KindPred, isa.KindUPred, isa.KindMem, isa.KindLabel, isa.KindSpecial, isa.KindBarrier, isa.KindNone:
 		return true
 	}
+	if uniformOp(in) {
+		return true
+	}
 	p := f.placesOf(in)
 	if k >= len(p) {
 		return o.Kind == isa.KindImm || in.Op == isa.OpLDC
@@ -62,6 +65,15 @@ func (f *fn) sourceKindOK(in *isa.Inst, k int, o *isa.Operand) bool {
 		return false
 	}
 	return true
+}
+
+// uniformOp says that the instruction runs on the uniform datapath and reads uniform registers.
+func uniformOp(in *isa.Inst) bool {
+	switch in.Class() {
+	case isa.ClassUALU, isa.ClassULDC, isa.ClassS2UR:
+		return true
+	}
+	return false
 }
 
 // takesUniform says whether the instruction has a form with a uniform register source.

@@ -6,6 +6,7 @@ import "github.com/sarchlab/smsim/isa"
 const (
 	branchStall = 5  // after BRA, BSYNC and their like
 	maxStall    = 15 // four bits
+	uldcDelay   = 2  // ULDC to its reader up to Hopper: listings never set a barrier for it and leave two cycles
 	// Without control words a hardware scoreboard holds the warp for as long as it takes; the stall count stands for it.
 	maxScoreboardStall = 255
 )
@@ -34,6 +35,9 @@ func (c *controller) latency(i, j int, r int16) int {
 		return 0
 	}
 	cl := p.Class()
+	if cl == isa.ClassULDC {
+		return uldcDelay
+	}
 	lat := c.t.Latency[cl]
 	if r >= ctlPred && r < ctlUReg || r >= ctlUPred && r < ctlCC {
 		switch q.Op {

@@ -19,6 +19,9 @@ func testTarget(sm int) *isa.Target {
 		t.Variable[c], t.Latency[c], t.Pipe[c] = true, 20, "xu"
 	}
 	t.Latency[isa.ClassLDG], t.Latency[isa.ClassIMADWIDE] = 200, 5
-	t.PredLatency, t.BranchPred, t.CrossPipe = 6, 13, 1
+	t.PredLatency, t.GuardLatency, t.BranchPred, t.CrossPipe = 4, 6, 13, 1
+	for c := isa.ClassBRA; c <= isa.ClassBAR; c++ {
+		t.Pipe[c] = "cbu"
+	}
 	return t
 }
