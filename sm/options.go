@@ -39,6 +39,10 @@ type Options struct {
 	// NoSkip steps idle cycles too. The result is the same; a test compares.
 	NoSkip bool
 
+	// Progress, if given, is called now and then with the blocks that have ended, all blocks of this SM and the
+	// warp-instructions issued so far. It changes nothing in the result.
+	Progress func(ended, blocks int, insts uint64)
+
 	// Observers are hooks on the SM, its sub-partitions and its load/store unit, besides the one that makes the Result.
 	Observers []akita.Hook
 	// SampleCycles asks for a time series in the Result with samples of that width; 0: none.

@@ -43,6 +43,9 @@ type SM struct {
 	cyclesPerNS   float64
 	noSkip        bool
 	maxCycles     uint64
+	progress      func(ended, blocks int, insts uint64)
+	ticks         uint64 // stepped cycles
+	allBlocks     int
 
 	steps    uint64 // executed warp-instructions
 	seq      uint64 // warps started
@@ -80,7 +83,8 @@ func build(e *sim.Engine, a *configs.Arch, m *machine, k *isa.Kernel, path *pipe
 	}
 	s := &SM{mach: m, kernel: k, mem: path, consts: consts, policy: pol, issueWidth: max(1, a.SM.IssueWidth),
 		issueInterval: uint64(max(1, a.SM.IssueInterval)), readRelease: readReleaseCycles,
-		cyclesPerNS: float64(e.Clock.Freq()) / 1e9, noSkip: opt.NoSkip, began: sim.Never, maxCycles: opt.MaxCycles, todo: len(blocks)}
+		cyclesPerNS: float64(e.Clock.Freq()) / 1e9, noSkip: opt.NoSkip, began: sim.Never, maxCycles: opt.MaxCycles, progress: opt.Progress,
+		todo: len(blocks), allBlocks: len(blocks)}
 	const name = "SM[0]"
 	s.Component = sim.NewComponent(name, e, false, s.tick)
 	s.barrier.InitUnit(name + ".BarrierUnit")
@@ -154,8 +158,14 @@ func (s *SM) NotifyRecv(now akita.VTimeInSec, p akita.Port) {
 	}
 }
 
+// progressTicks is the number of stepped cycles between two calls of Options.Progress: some ten milliseconds.
+const progressTicks = 1 << 15
+
 // tick is one cycle of the SM.
 func (s *SM) tick(t uint64) {
+	if s.ticks++; s.progress != nil && s.ticks%progressTicks == 0 {
+		s.progress(s.allBlocks-s.todo, s.allBlocks, s.steps)
+	}
 	s.answers(t)
 	now := s.clockTime(t)
 	for m := s.blockPort.Retrieve(now); m != nil; m = s.blockPort.Retrieve(now) {

@@ -6,7 +6,6 @@ import (
 	"runtime"
 	"slices"
 	"sync"
-	"sync/atomic"
 
 	"github.com/sarchlab/smsim/configs"
 	"github.com/sarchlab/smsim/isa"
@@ -24,9 +23,52 @@ const DefaultCycleLimit = 20_000_000
 // Options are the choices of an execution that do not change its results.
 type Options struct {
 	Workers int // simulations at once; 0: one per CPU
-	// Progress, if given, is called after every simulation from the goroutine that ran it, with the runs done,
-	// all runs and the warp-instructions simulated so far.
-	Progress func(done, total int, warpInsts uint64)
+	// Progress, if given, is called now and then from the goroutines that simulate.
+	Progress func(Progress)
+}
+
+// Progress says how far an execution is.
+type Progress struct {
+	Done, Total int     // simulations
+	Share       float64 // of all simulations, from 0 to 1; blocks that ended within unfinished ones count
+	WarpInsts   uint64  // simulated so far
+}
+
+// tracker adds up the progress of simulations that run at once.
+type tracker struct {
+	mu     sync.Mutex
+	report func(Progress)
+	done   int
+	share  []float64 // by point
+	insts  []uint64
+}
+
+// point gives the function that the simulation of a point calls; nil if nobody listens.
+func (t *tracker) point(i int) func(ended, blocks int, insts uint64) {
+	if t.report == nil {
+		return nil
+	}
+	return func(ended, blocks int, insts uint64) {
+		t.update(i, float64(ended)/float64(max(1, blocks)), insts, false)
+	}
+}
+
+func (t *tracker) update(i int, share float64, insts uint64, done bool) {
+	if t.report == nil {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.share[i], t.insts[i] = share, insts
+	if done {
+		t.done++
+	}
+	p := Progress{Done: t.done, Total: len(t.share)}
+	for j := range t.share {
+		p.Share += t.share[j] / float64(len(t.share))
+		p.WarpInsts += t.insts[j]
+	}
+	t.report(p)
 }
 
 // point is one case on one architecture.
@@ -59,16 +101,14 @@ func Execute(plan *workloads.Plan, opt Options) (*Report, error) {
 	}
 	runs := make([]*Run, len(points))
 	errs := make([]error, len(points))
-	var insts atomic.Uint64
-	var done atomic.Int64
+	track := tracker{report: opt.Progress, share: make([]float64, len(points)), insts: make([]uint64, len(points))}
 	forEach(order(points), opt.Workers, func(i int) {
-		runs[i], errs[i] = comp.run(points[i])
+		runs[i], errs[i] = comp.run(points[i], track.point(i))
+		insts := uint64(0)
 		if runs[i] != nil {
-			insts.Add(runs[i].WarpInstructions)
+			insts = runs[i].WarpInstructions
 		}
-		if n := done.Add(1); opt.Progress != nil {
-			opt.Progress(int(n), len(points), insts.Load())
-		}
+		track.update(i, 1, insts, true)
 	})
 	for i, p := range points {
 		if errs[i] != nil {

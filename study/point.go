@@ -14,7 +14,7 @@ import (
 const cheapSteps = 4_000_000
 
 // run simulates one point and checks its output.
-func (c *compiler) run(pt point) (*Run, error) {
+func (c *compiler) run(pt point, progress func(ended, blocks int, insts uint64)) (*Run, error) {
 	m := c.machines[pt.arch]
 	p, err := c.program(pt.c, m)
 	if err != nil {
@@ -41,7 +41,7 @@ func (c *compiler) run(pt point) (*Run, error) {
 		return nil, &InputError{pt.c.Errorf("%s", err)}
 	}
 	launch.SMID, launch.NumSMs = 0, sms
-	res, err := simulate(m, p, launch, pt.c.Args, blocks, s)
+	res, err := simulate(m, p, launch, pt.c.Args, blocks, s, progress)
 	if err != nil {
 		return nil, err
 	}

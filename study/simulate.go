@@ -12,14 +12,15 @@ import (
 
 // simulate runs the blocks on one SM of the machine. Where other SMs share the grid they are taken as busy too: this one
 // gets its share of L2 and DRAM bandwidth.
-func simulate(m *machine, p *isa.Program, l *isa.Launch, args []workloads.Arg, blocks []int, s *workloads.Settings) (*sim.Result, error) {
+func simulate(m *machine, p *isa.Program, l *isa.Launch, args []workloads.Arg, blocks []int, s *workloads.Settings,
+	progress func(ended, blocks int, insts uint64)) (*sim.Result, error) {
 	opt := sm.Options{
 		Blocks: blocks, SMID: l.SMID, NumSMs: l.NumSMs, Target: m.target,
 		AllSMsActive: l.NumSMs > 1 && l.Grid.Count() > 1,
 		ClockMHz:     m.board.ClockMHz, Board: m.board.Name,
 		Cold:      s.Caches == workloads.CachesCold,
 		L2Bytes:   m.board.L2KB << 10,
-		MaxCycles: s.CycleLimit,
+		MaxCycles: s.CycleLimit, Progress: progress,
 	}
 	if opt.MaxCycles == 0 {
 		opt.MaxCycles = DefaultCycleLimit

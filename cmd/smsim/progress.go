@@ -9,6 +9,8 @@ import (
 
 	"github.com/schollz/progressbar/v3"
 	"golang.org/x/term"
+
+	"github.com/sarchlab/smsim/study"
 )
 
 // progress is a bar with rate and remaining time, shown on a terminal once a second has passed.
@@ -17,33 +19,49 @@ type progress struct {
 	w     io.Writer
 	on    bool
 	begin time.Time
+	shown time.Time // last update of the bar
 	bar   *progressbar.ProgressBar
 }
 
+// progressSteps is the length of the bar in its own unit.
+const progressSteps = 1000
+
+// newProgress is a bar on a terminal, and nothing on anything else or when quiet.
 func newProgress(w io.Writer, quiet bool) *progress {
 	f, ok := w.(*os.File)
 	return &progress{w: w, on: ok && !quiet && term.IsTerminal(int(f.Fd())), begin: time.Now()}
 }
 
-// update is called after every simulation.
-func (p *progress) update(done, total int, insts uint64) {
+// update is called now and then by the simulations.
+func (p *progress) update(s study.Progress) {
 	if !p.on {
 		return
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	took := time.Since(p.begin)
-	if p.bar == nil {
-		if took < time.Second {
-			return
-		}
-		p.bar = progressbar.NewOptions(total, progressbar.OptionSetWriter(p.w), progressbar.OptionSetWidth(30),
-			progressbar.OptionShowCount(), progressbar.OptionSetPredictTime(true), progressbar.OptionClearOnFinish(),
-			progressbar.OptionSetElapsedTime(true))
+	now := time.Now()
+	took := now.Sub(p.begin)
+	if took < time.Second || now.Sub(p.shown) < 100*time.Millisecond {
+		return
 	}
-	p.bar.Describe(fmt.Sprintf("simulating, %.1f M warp-instructions/s", float64(insts)/1e6/took.Seconds()))
+	p.shown = now
+	if p.bar == nil {
+		p.bar = progressbar.NewOptions(progressSteps, progressbar.OptionSetWriter(p.w), progressbar.OptionSetWidth(24),
+			progressbar.OptionSetPredictTime(false), progressbar.OptionClearOnFinish())
+	}
+	p.bar.Describe(describe(s, took))
 	// A failed write to the terminal only loses the bar.
-	_ = p.bar.Set(done)
+	_ = p.bar.Set(int(s.Share * (progressSteps - 1)))
+}
+
+// describe is the text beside the bar: runs done, rate, remaining time as far as it can be told.
+func describe(s study.Progress, took time.Duration) string {
+	text := fmt.Sprintf("%d of %d runs, %.1f M warp-instructions/s", s.Done, s.Total, float64(s.WarpInsts)/1e6/took.Seconds())
+	if s.Share > 0.02 {
+		left := time.Duration(float64(took) * (1 - s.Share) / s.Share)
+		text += fmt.Sprintf(", %s left", left.Round(time.Second))
+	}
+	return text
 }
 
 // finish removes the bar.
