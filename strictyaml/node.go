@@ -59,7 +59,10 @@ func Parse(file string, text []byte) (Node, error) {
 	for i, l := range src.lines {
 		src.lines[i] = strings.TrimSuffix(l, "\r")
 	}
-	f, err := parser.ParseBytes(text, 0, parser.AllowDuplicateMapKey())
+	if len(text) > MaxBytes {
+		return Node{}, src.errorAt(Pos{}, "the file has %d bytes; at most %d are read", len(text), MaxBytes)
+	}
+	f, err := parse(text)
 	if err != nil {
 		var ye yaml.Error
 		if errors.As(err, &ye) && ye.GetToken() != nil {
@@ -80,6 +83,19 @@ func Parse(file string, text []byte) (Node, error) {
 		return src.convert(docs[0])
 	}
 	return Node{}, src.errorAt(src.pos(docs[1].GetToken()), "a second YAML document; the file must hold one")
+}
+
+// MaxBytes bounds the size of a file: people write them by hand, and the parser's time can grow with the square.
+const MaxBytes = 1 << 20
+
+// parse calls the YAML parser, which is not ours: should a hostile text make it panic, that is an error like others.
+func parse(text []byte) (f *ast.File, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("the parser gives up (%v)", r)
+		}
+	}()
+	return parser.ParseBytes(text, 0, parser.AllowDuplicateMapKey())
 }
 
 func (s *source) errorAt(p Pos, format string, args ...any) *Error {
