@@ -50,6 +50,7 @@ type timing struct {
 	// previous one (reuse cache).
 	first, firstSeq, second, secondSeq reads
 	passes                             uint8
+	lastPass, lastPassSeq              uint8 // cycles of dispatch that the second pass takes
 	pipe                               int16 // first alternative, index into machine.pipes
 	hold                               uint16
 	offHold                            uint16
@@ -174,6 +175,7 @@ func newMachine(a *configs.Arch, p *isa.Program) (*machine, error) {
 		t.first, t.firstSeq = m.registerReads(in, nil, 0, passes), m.registerReads(in, prev, 0, passes)
 		if passes > 1 {
 			t.second, t.secondSeq = m.registerReads(in, nil, 1, passes), m.registerReads(in, prev, 1, passes)
+			t.lastPass, t.lastPassSeq = m.wordConflict(in, &t.second), m.wordConflict(in, &t.secondSeq)
 		}
 		m.code[i] = t
 	}
@@ -368,6 +370,17 @@ func (m *machine) registerReads(in, prev *isa.Inst, pass, passes int) reads {
 func (r *reads) add(bank int) {
 	r.bank[bank]++
 	r.busiest = max(r.busiest, r.bank[bank])
+}
+
+// wordConflict is the number of cycles that the second pass keeps the dispatch stage: two when the second word of the
+// 64-bit source shares its bank with another read, else one.
+func (m *machine) wordConflict(in *isa.Inst, second *reads) uint8 {
+	for i := range in.NSrc {
+		if o := &in.Src[i]; o.Kind == isa.KindReg && o.Reg != isa.RZ && sourceWidth(in, int(i)) > 1 {
+			return min(second.bank[int(o.Reg+1)%m.banks], 2)
+		}
+	}
+	return 1
 }
 
 // sourceWidth is the number of registers of source i.

@@ -11,7 +11,7 @@ import "github.com/sarchlab/smsim/sim"
 // pipes: E,E,E 3 cycles, E,O,E beside O,E,O 3 for both, beside E,O,E 4; a single warp feels a conflict in the next instruction.
 //
 // An instruction of two passes dispatches twice, the second pass two cycles after the first or when the first has its
-// operands. The second pass takes as many cycles of dispatch as its busiest bank has reads.
+// operands. The second pass takes two cycles of dispatch if the second word of its 64-bit source shares its bank with another read.
 type regFile struct {
 	sim.Unit
 	free  [maxBanks]uint64 // port-reads done by each bank so far: cycle * ports
@@ -48,15 +48,15 @@ func (f *regFile) dispatchAt(cycle uint64, c *timing, sequential bool) uint64 {
 
 // read books the reads of an instruction dispatched at the cycle.
 func (f *regFile) read(cycle uint64, c *timing, sequential bool) {
-	first, second := &c.first, &c.second
+	first, second, last := &c.first, &c.second, c.lastPass
 	if sequential {
-		first, second = &c.firstSeq, &c.secondSeq
+		first, second, last = &c.firstSeq, &c.secondSeq, c.lastPassSeq
 	}
 	f.book(cycle, first)
 	if c.passes > 1 {
 		cycle += uint64(max(first.busiest, dispatchWindow))
 		f.book(cycle, second)
-		f.at = cycle + uint64(max(1, second.busiest))
+		f.at = cycle + uint64(max(last, 1))
 	}
 }
 
