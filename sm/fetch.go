@@ -9,21 +9,22 @@ import (
 // every cache is an array over lines. Sequential lines are prefetched; a jump to a line that is not there waits.
 // Beyond a level the instruction stream is limited by that level's bytes a cycle.
 type fetcher struct {
-	lineInsts  uint32
-	prefetch   int
-	l0         []lineCache
-	l1, l15    lineCache
-	l0Latency  uint64
-	l1Latency  uint64
-	l15Latency uint64
-	l0Cycles   float64 // cycles a line takes from L1 to an L0
-	l1Cycles   float64 // from the second level to L1
-	l15Cycles  float64 // from L2 to the second level
-	l1Free     float64
-	l15Free    float64
-	l0Free     []float64
-	lines      int
-	unmodelled bool
+	lineInsts         uint32
+	prefetch          int
+	l0                []lineCache
+	l1, l15           lineCache
+	l0Latency         uint64
+	l1Latency         uint64
+	l15Latency        uint64
+	l0Cycles          float64 // cycles a line takes from L1 to an L0
+	l1Cycles          float64 // from the second level to L1
+	l15Cycles         float64 // from L2 to the second level
+	l1Free            float64
+	l15Free           float64
+	l0Free            []float64
+	l1Ahead, l15Ahead int // lines fetched behind a miss of L1, of the second level
+	lines             int
+	unmodelled        bool
 }
 
 // lineCache is a fully associative cache of program lines with least-recently-used replacement.
@@ -89,6 +90,7 @@ func newFetcher(f *configs.Fetch, subPartitions, insts, instBytes int, warm bool
 		return float64(line) / bytesCycle
 	}
 	x.l0Cycles, x.l1Cycles, x.l15Cycles = cycles(f.L1BytesCycle), cycles(f.L15BytesCycle), cycles(f.L2BytesCycle)
+	x.l1Ahead, x.l15Ahead = ahead(x.l1Latency, x.l1Cycles), ahead(x.l15Latency, x.l15Cycles)
 	l0 := f.L0Bytes
 	if l0 <= 0 {
 		l0 = f.L1Bytes // generations without L0: one level a sub-partition of the L1's size
@@ -160,14 +162,25 @@ func (x *fetcher) demand(subPartition, line int, cycle, latency uint64) uint64 {
 	return at
 }
 
-// fromL1 is the cycle at which the L1 has the line.
+// fromL1 is the cycle at which the L1 has the line. A miss also fetches the lines behind it, so many that a sequential
+// stream runs at the next level's bandwidth, not at its latency.
 func (x *fetcher) fromL1(line int, cycle uint64) uint64 {
 	if x.l1.capacity == 0 {
 		return x.fromL15(line, cycle)
 	}
-	if at := x.l1.touch(line); at != sim.Never {
-		return max(at, cycle)
+	at := x.l1.touch(line)
+	if at == sim.Never {
+		at = x.fillL1(line, cycle)
 	}
+	for n := line + 1; n <= line+x.l1Ahead && n < x.lines; n++ {
+		if x.l1.at[n] == sim.Never && at > cycle {
+			x.fillL1(n, cycle)
+		}
+	}
+	return max(at, cycle)
+}
+
+func (x *fetcher) fillL1(line int, cycle uint64) uint64 {
 	from := x.fromL15(line, cycle)
 	start := max(float64(from+x.l1Latency), x.l1Free)
 	x.l1Free = start + x.l1Cycles
@@ -181,12 +194,30 @@ func (x *fetcher) fromL15(line int, cycle uint64) uint64 {
 	if x.l15.capacity == 0 {
 		return cycle
 	}
-	if at := x.l15.touch(line); at != sim.Never {
-		return max(at, cycle)
+	at := x.l15.touch(line)
+	if at == sim.Never {
+		at = x.fillL15(line, cycle)
 	}
+	for n := line + 1; n <= line+x.l15Ahead && n < x.lines; n++ {
+		if x.l15.at[n] == sim.Never && at > cycle {
+			x.fillL15(n, cycle)
+		}
+	}
+	return max(at, cycle)
+}
+
+func (x *fetcher) fillL15(line int, cycle uint64) uint64 {
 	start := max(float64(cycle+x.l15Latency), x.l15Free)
 	x.l15Free = start + x.l15Cycles
 	at := uint64(x.l15Free)
 	x.l15.fill(line, at)
 	return at
+}
+
+// ahead is the number of lines that must be under way for a stream to run at the bandwidth of one line in the given cycles.
+func ahead(latency uint64, lineCycles float64) int {
+	if lineCycles <= 0 {
+		return 0
+	}
+	return int(float64(latency)/lineCycles) + 2
 }

@@ -149,7 +149,7 @@ func (p *smsp) follow(i int, w *warp, c *timing, e *isa.Effect, t uint64, off bo
 		stall += uint64(c.extraHold)
 	}
 	at := t + stall
-	jumped := e.Next != e.Index+1
+	jumped := e.Next != e.Index+1 || c.kind == kindBranch && e.Taken
 	if jumped {
 		w.line = -1
 	}

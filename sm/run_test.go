@@ -129,6 +129,7 @@ func TestGates(t *testing.T) {
 	hopper := arch(t, "sm_90")
 	setp := op(isa.OpISETP, isa.P(0), isa.R(0), isa.R(1), isa.P(isa.PT))
 	setp.Mod.Cmp = isa.CmpEQ
+	never := func(in isa.Inst) isa.Inst { in.Guard = isa.NotP(isa.PT); return in }
 	jump := func(to int) isa.Inst { return stall(5, op(isa.OpBRA, none, isa.Label(to))) }
 	wide := op(isa.OpIMAD, isa.R(4), isa.R(0), isa.R(1), isa.R(2))
 	wide.Mod.Flags |= isa.ModWide
@@ -142,7 +143,6 @@ func TestGates(t *testing.T) {
 		}
 		return in
 	}
-	never := func(in isa.Inst) isa.Inst { in.Guard = isa.NotP(isa.PT); return in }
 	lds := ctl{stall: 1, set: 0}.on(op(isa.OpLDS, isa.R(4), isa.Mem(isa.RZ, 0, false)))
 	lds.Mod.Size = 4
 	constant := op(isa.OpIADD3, isa.R(4), isa.R(0), isa.C(0, 0x210), isa.R(isa.RZ))
@@ -180,7 +180,8 @@ func TestGates(t *testing.T) {
 		{"shared load", []isa.Inst{lds, ctl{stall: 1, set: -1, wait: 1}.on(nop())}, 23, sim.ShortScoreboard, 22},
 		{"constant hits", []isa.Inst{constant, stall(1, constant)}, 2, sim.IMCMiss, 0},
 		{"constant misses both levels", []isa.Inst{nop(), constant}, 109, sim.IMCMiss, 108},
-		{"taken branch", []isa.Inst{jump(1), nop()}, 5, sim.BranchResolving, 0},
+		{"taken branch to the next instruction", []isa.Inst{jump(1), nop()}, 10, sim.BranchResolving, 9},
+		{"branch not taken", []isa.Inst{never(jump(3)), nop()}, 5, sim.Wait, 4},
 		{"taken branch elsewhere", []isa.Inst{jump(2), nop(), nop()}, 10, sim.BranchResolving, 9},
 		{"sleep", []isa.Inst{sleep, nop()}, 76, sim.Sleeping, 75},
 		{"convergence barrier", []isa.Inst{stall(4, bssy), bsync, nop()}, 14, sim.BranchResolving, 13},
