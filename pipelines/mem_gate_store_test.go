@@ -1,0 +1,201 @@
+package pipelines
+
+import (
+	"testing"
+
+	"github.com/sarchlab/smsim/configs"
+	"github.com/sarchlab/smsim/isa"
+	"github.com/sarchlab/smsim/sim"
+)
+
+// TestQueue: the ninth store of a sub-partition waits for the queue: blocked at N-1 for lg_throttle, issues at N.
+func TestQueue(t *testing.T) {
+	m := newPath(t, MemConfig{WarmL2: true})
+	for i := uint64(0); i < 8; i++ {
+		if _, _, blocked := m.Blocked(100+i, 0, isa.ClassSTG); blocked {
+			t.Fatalf("store %d blocked", i)
+		}
+		m.Access(access(100+i, isa.ClassSTG, 4, stride(page+i*4096, 4)))
+	}
+	state, until, blocked := m.Blocked(108, 0, isa.ClassSTG)
+	if blocked { // the first store has left by then
+		t.Fatalf("ninth store blocked until %d", until)
+	}
+	m.Access(access(108, isa.ClassSTG, 4, stride(page+9*4096, 4)))
+	state, until, blocked = m.Blocked(109, 0, isa.ClassSTG)
+	if blocked {
+		m.Access(access(until, isa.ClassSTG, 4, stride(page+10*4096, 4)))
+	}
+	for i := uint64(0); i < 4; i++ {
+		state, until, blocked = m.Blocked(until, 0, isa.ClassSTG)
+		if blocked {
+			break
+		}
+		m.Access(access(until, isa.ClassSTG, 4, stride(page, 4)))
+	}
+	if !blocked || state != sim.LGThrottle {
+		t.Fatalf("queue of eight is never full: %v %v", state, blocked)
+	}
+	if _, _, b := m.Blocked(until-1, 0, isa.ClassLDG); !b {
+		t.Errorf("not blocked at %d, one cycle before room", until-1)
+	}
+	if _, _, b := m.Blocked(until, 0, isa.ClassLDG); b {
+		t.Errorf("still blocked at %d", until)
+	}
+	if s, _, b := m.Blocked(until-1, 0, isa.ClassTEX); !b || s != sim.TexThrottle {
+		t.Errorf("texture: %v %v, want tex_throttle", s, b)
+	}
+	if s, _, b := m.Blocked(until-1, 0, isa.ClassLDS); !b || s != sim.MIOThrottle {
+		t.Errorf("shared load: %v %v, want mio_throttle", s, b)
+	}
+	if _, _, b := m.Blocked(until-1, 1, isa.ClassSTG); b {
+		t.Errorf("another sub-partition is blocked too")
+	}
+	if at, ok := m.NextEvent(until - 1); !ok || at != until {
+		t.Errorf("next event %d %v, want %d", at, ok, until)
+	}
+}
+
+// TestStoreLink: packets of sectors and headers from the SM to L2, in cycles a warp store in the steady state.
+func TestStoreLink(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		class isa.Class
+		size  uint8
+		bytes int
+		all   bool
+		want  float64
+	}{
+		{"words in a row", isa.ClassSTG, 4, 4, false, 4},
+		{"one word", isa.ClassSTG, 4, 0, false, 2},
+		{"stride 2", isa.ClassSTG, 4, 8, false, 10},
+		{"stride 8", isa.ClassSTG, 4, 32, false, 40},
+		{"stride 32", isa.ClassSTG, 4, 128, false, 64},
+		{"128 bit in a row", isa.ClassSTG, 16, 16, false, 16},
+		{"words in a row, whole chip", isa.ClassSTG, 4, 4, true, 128 / 18.4},
+		{"atomics, words in a row", isa.ClassATOMG, 4, 4, false, 5},
+		{"atomics, one word", isa.ClassATOMG, 4, 0, false, 64},
+		{"atomics, stride 8", isa.ClassATOMG, 4, 32, false, 40},
+		{"reductions, one word", isa.ClassRED, 4, 0, false, 32},
+	} {
+		m := newPath(t, MemConfig{WarmL2: true, AllSMsActive: c.all, SMs: 132})
+		const n = 4000
+		cycle := [4]uint64{1000, 1000, 1000, 1000}
+		var half, end uint64
+		for i := 0; i < n; i++ {
+			sp := 0
+			for s := range cycle {
+				if _, until, b := m.Blocked(cycle[s], s, c.class); b {
+					cycle[s] = until
+				}
+				if cycle[s] < cycle[sp] {
+					sp = s
+				}
+			}
+			a := access(cycle[sp], c.class, c.size, stride(page+uint64(i%16)<<16, c.bytes))
+			a.SubPartition = sp
+			m.Access(a)
+			end = cycle[sp]
+			if i == n/2 {
+				half = end
+			}
+			cycle[sp]++
+		}
+		if got := float64(end-half) / (n/2 - 1); got < 0.97*c.want || got > 1.03*c.want+0.05 {
+			t.Errorf("%s: %.2f cycles each, want %.2f", c.name, got, c.want)
+		}
+	}
+}
+
+// TestStoreCombining: stores to the bytes of one sector become one packet while it waits, of whatever warp.
+func TestStoreCombining(t *testing.T) {
+	m := newPath(t, MemConfig{WarmL2: true})
+	for _, c := range []struct {
+		name          string
+		cycle         uint64
+		size          uint8
+		addr          func(lane int) uint64
+		l2, hits, all int
+	}{
+		{"first word of each sector", 1000, 4, stride(page, 32), 32, 0, 32},
+		{"second word", 1100, 4, stride(page+4, 32), 0, 32, 32},
+		{"elsewhere", 1200, 4, stride(page+1<<20, 32), 32, 0, 32},
+		{"third word, upper half", 1300, 2, stride(page+10, 32), 0, 32, 32},
+		{"third word, lower half", 1350, 2, stride(page+8, 32), 0, 32, 32},
+		{"second word again", 1400, 4, stride(page+4, 32), 32, 0, 32},
+		{"fifth word", 1500, 4, stride(page+16, 32), 0, 32, 32},
+		{"sixth word, too late", 5500, 4, stride(page+20, 32), 32, 0, 32},
+		{"whole line", 6000, 4, stride(page+2<<20, 4), 4, 0, 4},
+		{"whole line again", 6100, 4, stride(page+2<<20, 4), 4, 0, 4},
+		{"half of a line", 6200, 2, stride(page+3<<20, 2), 2, 0, 2},
+		{"other half", 6300, 2, stride(page+3<<20+64, 2), 2, 2, 2},
+	} {
+		got := m.Access(access(c.cycle, isa.ClassSTG, c.size, c.addr))
+		if got.L2Sectors != c.l2 || got.L1SectorHits != c.hits || got.L1Sectors != c.all {
+			t.Errorf("%s: %d sectors, %d hits, %d to L2; want %d, %d, %d", c.name, got.L1Sectors, got.L1SectorHits, got.L2Sectors, c.all, c.hits, c.l2)
+		}
+	}
+}
+
+// TestChipAtomics: a line that several blocks update is updated by the other SMs as well.
+func TestChipAtomics(t *testing.T) {
+	m := newPath(t, MemConfig{WarmL2: true, AllSMsActive: true, SMs: 132})
+	a := access(1000, isa.ClassRED, 4, stride(page, 0))
+	own := m.Access(a).Complete - 1000
+	a = access(100000, isa.ClassRED, 4, stride(page, 0))
+	a.Block = 132
+	shared := m.Access(a).Complete - 100000
+	if shared < own+5000 || shared > own+7000 {
+		t.Errorf("reduction on one word: %d cycles for a block alone, %d when another block has used it; want about 6000 more", own, shared)
+	}
+}
+
+// TestLocal: the words of the lanes at one offset are neighbours, warps are apart.
+func TestLocal(t *testing.T) {
+	m := newPath(t, MemConfig{WarmL2: true})
+	same := m.Access(access(100, isa.ClassSTL, 4, stride(64, 0)))
+	if same.Wavefronts != 1 || same.L1Sectors != 4 {
+		t.Errorf("equal offsets: %d lines, %d sectors; want 1, 4", same.Wavefronts, same.L1Sectors)
+	}
+	if got := m.Access(access(200, isa.ClassLDL, 8, stride(64, 0))); got.L1Sectors != 8 || got.L1SectorHits != 4 {
+		t.Errorf("two words, one of them stored: %d sectors, %d hits; want 8, 4", got.L1Sectors, got.L1SectorHits)
+	}
+	if got := m.Access(access(900, isa.ClassLDL, 4, stride(64, 4))); got.L1Sectors != 32 {
+		t.Errorf("different offsets: %d sectors, want 32", got.L1Sectors)
+	}
+	a := access(2000, isa.ClassLDL, 4, stride(64, 0))
+	a.Slot = 1
+	if got := m.Access(a); got.L1SectorHits != 0 {
+		t.Errorf("another warp hits the first one's local memory")
+	}
+}
+
+// TestPredicatedOff: an instruction without executing lanes takes the port and the unit, nothing else.
+func TestPredicatedOff(t *testing.T) {
+	m := newPath(t, MemConfig{})
+	a := access(100, isa.ClassLDG, 4, stride(page, 4))
+	a.Effect.Exec = 0
+	got := m.Access(a)
+	if got.L1Sectors != 0 || got.Wavefronts != 0 || got.Result < 100 || got.Result > 140 {
+		t.Errorf("%+v", got)
+	}
+}
+
+// TestBadArchitecture: what a description lacks is named.
+func TestBadArchitecture(t *testing.T) {
+	for _, c := range []struct {
+		change func(*configs.Arch)
+		want   string
+	}{
+		{func(a *configs.Arch) { a.LSU.SharedBanks = 0 }, "memory path of sm_90: lsu.shared_banks must be given and positive, it is 0"},
+		{func(a *configs.Arch) { a.LSU.SharedBanks = 24 }, "memory path of sm_90: lsu.shared_banks must be a power of two up to 64, it is 24"},
+		{func(a *configs.Arch) { a.Memory.DRAMLatency = 0 }, "memory path of sm_90: memory.dram_latency must be given and positive, it is 0"},
+		{func(a *configs.Arch) { a.LSU.SectorBytes = 48 }, "memory path of sm_90: lsu.l1_line_bytes 128 and lsu.sector_bytes 48 must be powers of two, line >= sector"},
+	} {
+		arch := *h200(t)
+		c.change(&arch)
+		if _, err := NewMemPath(&arch, MemConfig{}); err == nil || err.Error() != c.want {
+			t.Errorf("got %v, want %s", err, c.want)
+		}
+	}
+}
