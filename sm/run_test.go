@@ -181,7 +181,7 @@ func TestGates(t *testing.T) {
 		{"constant hits", []isa.Inst{constant, stall(1, constant)}, 2, sim.IMCMiss, 0},
 		{"constant misses both levels", []isa.Inst{nop(), constant}, 109, sim.IMCMiss, 108},
 		{"taken branch to the next instruction", []isa.Inst{jump(1), nop()}, 10, sim.BranchResolving, 9},
-		{"branch not taken", []isa.Inst{never(jump(3)), nop()}, 5, sim.Wait, 4},
+		{"branch not taken", []isa.Inst{never(jump(2)), nop()}, 5, sim.Wait, 4},
 		{"taken branch elsewhere", []isa.Inst{jump(2), nop(), nop()}, 10, sim.BranchResolving, 9},
 		{"sleep", []isa.Inst{sleep, nop()}, 76, sim.Sleeping, 75},
 		{"convergence barrier", []isa.Inst{stall(4, bssy), bsync, nop()}, 14, sim.BranchResolving, 13},
