@@ -136,44 +136,43 @@ func (x *expander) halfSelector(a *ptx.Arg, def uint32) uint32 {
 	return sel
 }
 
-// simdWhole computes the forms that need no separation of lanes: all types unsigned, default selectors, no
-// saturation. It reports whether it did.
+// simdWhole computes the forms that need no separation of lanes: default selectors, no saturation, one sign for all
+// types. It reports whether it did.
 func (x *expander) simdWhole(s *simd, d, a, b, c word) bool {
-	if !s.plain || s.sat || s.at.signed() || s.bt.signed() || s.dt.signed() {
+	if !s.plain || s.sat || s.at.signed() != s.bt.signed() {
 		return false
 	}
-	if s.op == "vabsdiff" && s.n == 4 && x.t().Has(isa.OpVABSDIFF4) {
-		m := isa.Mod{Type: isa.U8}
-		if x.sm() < 70 {
-			m.BType, m.DType = isa.U8, isa.U32
-		}
-		if s.add {
-			m.Flags = isa.ModAcc
-		} else {
-			c = rz
-		}
-		x.emit(isa.OpVABSDIFF4, m, []word{d}, []word{a, b, c})
+	signed := s.at.signed()
+	if s.op == "vabsdiff" && s.n == 4 && !s.dt.signed() {
+		return x.byteDifferences(s, d, a, b, c, byteType(signed))
+	}
+	if signed != s.dt.signed() {
+		return false
+	}
+	if (s.op == "vmin" || s.op == "vmax") && s.n == 2 && !s.add {
+		ones := imm(0xffff0000)
+		al, ah := x.ext(auto, a, vtype{bits: 16, kind: s.at.kind}), x.and(auto, a, ones)
+		bl, bh := x.ext(auto, b, vtype{bits: 16, kind: s.at.kind}), x.and(auto, b, ones)
+		l := x.minmax(auto, al, bl, s.op == "vmax", signedType(signed))
+		h := x.minmax(auto, ah, bh, s.op == "vmax", signedType(signed))
+		x.lop3(d, h, imm(0xffff), l, 0xf8)
 		return true
 	}
-	if s.op == "vabsdiff" && s.n == 4 && x.sm() >= 110 {
-		// The larger minus the smaller of each byte; the sum of the bytes is a dot product with ones.
-		big, small := x.reg(), x.reg()
-		x.emit(isa.OpVIMNMX, isa.Mod{Type: isa.U8x4}, []word{big}, []word{a, b, notPT})
-		x.emit(isa.OpVIMNMX, isa.Mod{Type: isa.U8x4}, []word{small}, []word{a, b, pt})
-		v := d
-		if s.add {
-			v = x.reg()
-		}
-		x.emit(isa.OpVIADD, isa.Mod{Type: isa.U8x4}, []word{v}, []word{big, neg(small)})
-		if s.add {
-			sum := x.reg()
-			x.emit(isa.OpIDP, isa.Mod{Sub: isa.Sub4A, Type: isa.U8, BType: isa.U8}, []word{sum}, []word{v, imm(0x01010101), rz})
-			x.add(d, c, sum)
-		}
-		return true
+	if signed {
+		return false
 	}
 	if s.add {
-		return false
+		if s.n == 2 || s.op != "vadd" && s.op != "vsub" || !x.t().Has(isa.OpIDP) {
+			return false
+		}
+		u := x.byteSum(a, c)
+		v := x.byteSum(b, rz)
+		if s.op == "vsub" {
+			x.sub(d, u, v)
+		} else {
+			x.add(d, u, v)
+		}
+		return true
 	}
 	low := uint32(0x10000) // lowest bit of the upper lanes
 	top := uint32(0x80808080)
@@ -198,14 +197,51 @@ func (x *expander) simdWhole(s *simd, d, a, b, c word) bool {
 		t := x.lop3(auto, a, imm(0xfffefffe), b, 0x48)
 		u := x.or(auto, a, b)
 		x.sub(d, u, x.shr(auto, t, imm(1)))
-	case (s.op == "vmin" || s.op == "vmax") && s.n == 2:
-		al, ah := x.and(auto, a, imm(0xffff)), x.and(auto, a, imm(0xffff0000))
-		bl, bh := x.and(auto, b, imm(0xffff)), x.and(auto, b, imm(0xffff0000))
-		l := x.minmax(auto, al, bl, s.op == "vmax", isa.U32)
-		h := x.minmax(auto, ah, bh, s.op == "vmax", isa.U32)
-		x.or(d, l, h)
 	default:
 		return false
+	}
+	return true
+}
+
+// byteSum is the sum of the bytes of a, plus c: a dot product with ones.
+func (x *expander) byteSum(a, c word) word {
+	d := x.reg()
+	x.emit(isa.OpIDP, isa.Mod{Sub: isa.Sub4A, Type: isa.U8, BType: isa.U8}, []word{d}, []word{a, imm(0x01010101), c})
+	return d
+}
+
+// byteDifferences is vabsdiff4 of bytes of one sign: one instruction up to compute capability 10.3, later the
+// larger minus the smaller of each byte.
+func (x *expander) byteDifferences(s *simd, d, a, b, c word, t isa.Type) bool {
+	if x.t().Has(isa.OpVABSDIFF4) {
+		m := isa.Mod{Type: t}
+		if x.sm() < 70 {
+			m.BType, m.DType = t, isa.U32
+		}
+		if s.add {
+			m.Flags = isa.ModAcc
+		} else {
+			c = rz
+		}
+		x.emit(isa.OpVABSDIFF4, m, []word{d}, []word{a, b, c})
+		return true
+	}
+	if x.sm() < 110 {
+		return false
+	}
+	lanes := isa.Mod{Type: isa.U8x4}
+	if t == isa.S8 {
+		lanes.Type = isa.S8x4
+	}
+	big, small, v := x.reg(), x.reg(), d
+	if s.add {
+		v = x.reg()
+	}
+	x.emit(isa.OpVIMNMX, lanes, []word{big}, []word{a, b, notPT})
+	x.emit(isa.OpVIMNMX, lanes, []word{small}, []word{a, b, pt})
+	x.emit(isa.OpVIADD, lanes, []word{v}, []word{big, neg(small)})
+	if s.add {
+		x.add(d, c, x.byteSum(v, rz))
 	}
 	return true
 }
@@ -225,6 +261,12 @@ func (x *expander) simdLanes(s *simd, d, a, b, c word) {
 		v := c
 		for i, l := range lanes {
 			if s.mask&(1<<i) == 0 {
+				continue
+			}
+			if s.op == "vavrg" && x.sm() >= 70 { // halved as it is added
+				t := x.reg()
+				x.emit(isa.OpLEA, isa.Mod{Flags: isa.ModHI | isa.ModSX32}, []word{t, pt}, []word{l, v, imm(31)})
+				v = t
 				continue
 			}
 			v = x.add(auto, v, l)
@@ -318,6 +360,9 @@ func (x *expander) simdOp(s *simd, la, lb simdLane) word {
 		v := x.laneSum(la, lb, false)
 		p := x.test(isa.CmpGE, isa.S32, v, rz)
 		x.under(p, func() { x.add(v, v, imm(1)) })
+		if s.add && x.sm() >= 70 {
+			return v
+		}
 		return x.sar(auto, v, imm(1))
 	case "vabsdiff":
 		return x.abs(auto, x.laneSum(la, lb, true))
