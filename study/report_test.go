@@ -111,6 +111,32 @@ func TestGoldenReports(t *testing.T) {
 	}
 }
 
+// TestManyLaunchesFit keeps a study with long names and nine launches within the width, without losing a launch.
+func TestManyLaunchesFit(t *testing.T) {
+	rep := &Report{Schema: 1, Study: "wide", IsStudy: true, WorkUnit: "products"}
+	lim := sim.Limiter{Kind: sim.LimitLatency, What: "short_scoreboard", Sentence: "latency"}
+	long := "a_variant_with_a_rather_long_name"
+	for i := range 9 {
+		launch := strings.Repeat("launch", 4) + string(rune('1'+i))
+		rep.Runs = append(rep.Runs, made("sm_120", long, "", 1, launch, 123456789, 12345678, 4, lim, 0.3, 0.1),
+			made("sm_120", long+"2", "", 1, launch, 12345678, 1234567, 4, lim, 0.3, 0.1))
+	}
+	rep.Comparisons = Compare(rep, []workloads.Comparison{{Baseline: long, Variant: long + "2"}})
+	rep.Answer = Answer(rep)
+	var b bytes.Buffer
+	if err := WriteText(&b, rep); err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.SplitSeq(b.String(), "\n") {
+		if n := utf8.RuneCountInString(line); n > Width {
+			t.Errorf("%d columns: %s", n, line)
+		}
+	}
+	if n := strings.Count(b.String(), "123 456 789"); n != 9 {
+		t.Errorf("the cycles of %d of 9 launches are shown:\n%s", n, b.String())
+	}
+}
+
 // TestCompare checks the arithmetic of a comparison and that its factors agree.
 func TestCompare(t *testing.T) {
 	rep := madeReport()

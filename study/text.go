@@ -105,7 +105,8 @@ func right(t table.Writer, from, n int) {
 // table writes a rendered table under a title.
 func (t *textWriter) table(title string, tw table.Writer) {
 	if title != "" {
-		t.printf("\n%s\n", title)
+		t.printf("\n")
+		t.paragraph(title, "  ")
 	}
 	for line := range strings.SplitSeq(tw.Render(), "\n") {
 		t.printf("%s\n", strings.TrimRight(line, " "))

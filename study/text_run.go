@@ -173,6 +173,9 @@ func (t *textWriter) hottest(r *Run) {
 
 // sourceName is a source position without the directories of its files.
 func sourceName(line string) string {
+	if line == "" {
+		return ""
+	}
 	parts := strings.Split(line, " ")
 	for i, p := range parts {
 		open := strings.HasPrefix(p, "(")

@@ -2,6 +2,7 @@ package study
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -52,69 +53,103 @@ func (t *textWriter) launches(rep *Report) {
 	}
 }
 
+// gainCell is the width of "12.34x (12.34, 12.34)".
+const gainCell = 21
+
 // gains is the table of speed-ups: a row for each architecture and pair, a column for each launch.
 func (t *textWriter) gains(rep *Report) {
 	if len(rep.Comparisons) == 0 {
 		return
 	}
-	launches := rep.Launches()
 	v, b := sides(&rep.Comparisons[0])
-	tw := newTable(append([]any{"arch", "pair"}, columnNames(launches, "speed-up")...)...)
-	right(tw, 3, 2+len(launches))
-	for _, arch := range rep.Archs() {
-		first := arch
-		for _, label := range labels(rep.Comparisons) {
-			row := []any{first, label}
-			for _, l := range launches {
-				cell := ""
-				for i := range rep.Comparisons {
-					if c := &rep.Comparisons[i]; c.Arch == arch && c.Launch == l && pairLabel(c) == label {
-						cell = fmt.Sprintf("%.2fx (%.2f, %.2f)", c.SpeedUp, c.InstructionRatio, c.IPCRatio)
+	title := fmt.Sprintf("Speed-up of %s over %s for equal work (= ratio of warp-instructions, ratio of IPC)", v, b)
+	ls := labels(rep.Comparisons)
+	for _, launches := range columnGroups(rep.Launches(), leftWidth(rep, ls), gainCell) {
+		tw := newTable(append([]any{"arch", "pair"}, columnNames(launches, "speed-up", gainCell)...)...)
+		right(tw, 3, 2+len(launches))
+		for _, arch := range rep.Archs() {
+			first := arch
+			for _, label := range ls {
+				row := []any{first, clip(label, maxName)}
+				for _, l := range launches {
+					cell := ""
+					for i := range rep.Comparisons {
+						if c := &rep.Comparisons[i]; c.Arch == arch && c.Launch == l && pairLabel(c) == label {
+							cell = fmt.Sprintf("%.2fx (%.2f, %.2f)", c.SpeedUp, c.InstructionRatio, c.IPCRatio)
+						}
 					}
+					row = append(row, cell)
 				}
-				row = append(row, cell)
+				tw.AppendRow(row)
+				first = ""
 			}
-			tw.AppendRow(row)
-			first = ""
 		}
+		t.table(title, tw)
 	}
-	t.table(fmt.Sprintf("Speed-up of %s over %s for equal work (= ratio of warp-instructions, ratio of IPC)", v, b), tw)
 }
+
+// gridCell is the least width of a column in a grid.
+const gridCell = 17
 
 // grid is a table with a row for each architecture and variant and a column for each launch.
 func (t *textWriter) grid(rep *Report, title string, cell func(*Run) string, numbers bool) {
-	launches := rep.Launches()
-	tw := newTable(append([]any{"arch", "variant"}, columnNames(launches, "")...)...)
-	if numbers {
-		right(tw, 3, 2+len(launches))
-	}
-	width := (Width - 20) / max(1, len(launches))
-	for _, arch := range rep.Archs() {
-		first := arch
-		for _, v := range rep.Variants() {
-			row := []any{first, v}
-			for _, l := range launches {
-				s := ""
-				if r := rep.Find(arch, v, l); r != nil {
-					s = clip(cell(r), width)
-				}
-				row = append(row, s)
-			}
-			tw.AppendRow(row)
-			first = ""
+	left := leftWidth(rep, rep.Variants())
+	for _, launches := range columnGroups(rep.Launches(), left, gridCell) {
+		width := (Width-left)/len(launches) - columnGap
+		tw := newTable(append([]any{"arch", "variant"}, columnNames(launches, "", width)...)...)
+		if numbers {
+			right(tw, 3, 2+len(launches))
 		}
+		for _, arch := range rep.Archs() {
+			first := arch
+			for _, v := range rep.Variants() {
+				row := []any{first, clip(v, maxName)}
+				for _, l := range launches {
+					s := ""
+					if r := rep.Find(arch, v, l); r != nil {
+						s = clip(cell(r), width)
+					}
+					row = append(row, s)
+				}
+				tw.AppendRow(row)
+				first = ""
+			}
+		}
+		t.table(title, tw)
 	}
-	t.table(title, tw)
 }
 
-// columnNames are the launches as table headers; an unnamed launch is called instead.
-func columnNames(launches []string, unnamed string) []any {
+const (
+	maxName   = 32 // longest name in a table
+	columnGap = 2  // between two columns
+)
+
+// leftWidth is the width of the architecture and name columns.
+func leftWidth(rep *Report, names []string) int {
+	arch, name := len("arch"), len("variant")
+	for _, a := range rep.Archs() {
+		arch = max(arch, len([]rune(a)))
+	}
+	for _, n := range names {
+		name = max(name, min(maxName, len([]rune(n))))
+	}
+	return arch + name + 2*columnGap
+}
+
+// columnGroups splits columns into tables that fit the width.
+func columnGroups(columns []string, left, cell int) [][]string {
+	n := max(1, (Width-left)/(cell+columnGap))
+	return slices.Collect(slices.Chunk(columns, n))
+}
+
+// columnNames are the launches as table headers, cut to a width; a launch without name is called unnamed.
+func columnNames(launches []string, unnamed string, width int) []any {
 	out := make([]any, len(launches))
 	for i, l := range launches {
 		if l == "" {
 			l = unnamed
 		}
-		out[i] = l
+		out[i] = clip(l, width)
 	}
 	return out
 }
