@@ -20,7 +20,7 @@ var floors = [][]string{
 	{"pipelines"},
 	{"sm"},
 	{"workloads", "plots"},
-	{"study/validate", "study/conform"},
+	{"study/validate", "study/conform", "study/lut"},
 	{"study"},
 	{"cmd/smsim"},
 }
