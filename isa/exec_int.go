@@ -214,6 +214,8 @@ func decVIADD(d *decoder) {
 		d.ints(2)
 	}
 	switch {
+	case lane == 16 && !d.has(ModSat) && d.u.lut == 0:
+		d.u.exec = execVIADD16
 	case lane != 32:
 		d.u.sh = lane
 		d.u.exec = execVIADDLanes
