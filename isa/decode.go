@@ -228,10 +228,10 @@ func (k *Kernel) sizeRegisters() {
 	}
 	for i := range k.Program.Insts {
 		in := &k.Program.Insts[i]
-		for j := range in.NDst {
+		for j := range min(in.NDst, MaxDst) {
 			see(&in.Dst[j])
 		}
-		for j := range in.NSrc {
+		for j := range min(in.NSrc, MaxSrc) {
 			see(&in.Src[j])
 		}
 	}
@@ -321,6 +321,9 @@ func (d *decoder) decode(k *Kernel, in *Inst, u *uop) error {
 	row := &decoders[in.Op]
 	if row.fn == nil {
 		return fmt.Errorf("%s is %w", in.Op, ErrNotExecutable)
+	}
+	if len(d.vds) < int(shapes[in.Op].dstMin) {
+		return fmt.Errorf("%s needs a register result", in.Op)
 	}
 	if len(d.vals) < row.minVals {
 		return fmt.Errorf("%s has %d value sources, it needs at least %d", in.Op, len(d.vals), row.minVals)

@@ -46,7 +46,7 @@ func (in *Inst) text(label func(int) string) string {
 	for _, i := range in.destOrder() {
 		put(in.formatOperand(&in.Dst[i], label, true))
 	}
-	for i := range in.NSrc {
+	for i := range min(in.NSrc, MaxSrc) {
 		if in.hiddenSource(int(i)) {
 			continue
 		}
@@ -68,7 +68,7 @@ func (in *Inst) text(label func(int) string) string {
 func (in *Inst) lutAfter() uint8 {
 	switch in.Op {
 	case OpLOP3, OpULOP3, OpPLOP3, OpUPLOP3:
-		return min(in.NSrc, 3) - 1
+		return min(in.NSrc, 3) - 1 // 255 without sources
 	}
 	return 255
 }
@@ -77,7 +77,7 @@ func (in *Inst) lutAfter() uint8 {
 // it; LOP3 and ATOM print theirs first.
 func (in *Inst) destOrder() []int {
 	var regs, preds []int
-	for i := range int(in.NDst) {
+	for i := range min(int(in.NDst), MaxDst) {
 		if k := in.Dst[i].Kind; k == KindPred || k == KindUPred {
 			preds = append(preds, i)
 		} else {

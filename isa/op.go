@@ -417,6 +417,9 @@ var opByName = func() map[string]Op {
 
 // OnTarget says whether the target (for example 86) has the opcode.
 func (op Op) OnTarget(sm int) bool {
+	if op >= NumOps {
+		return false
+	}
 	for _, s := range opTable[op].targets {
 		if sm >= s.from && sm <= s.to {
 			return true
@@ -427,6 +430,9 @@ func (op Op) OnTarget(sm int) bool {
 
 // Class is the timing class of the instruction, which can depend on its modifiers.
 func (in *Inst) Class() Class {
+	if in.Op >= NumOps {
+		return ClassNone
+	}
 	c := opTable[in.Op].class
 	switch c {
 	case ClassIMAD:

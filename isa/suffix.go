@@ -54,6 +54,9 @@ func (s Sub) String() string {
 
 // suffix is the text of the modifiers, each with its leading dot.
 func (in *Inst) suffix() string {
+	if in.Op >= NumOps {
+		return ""
+	}
 	var parts []string
 	add := func(s string) {
 		if s != "" {
