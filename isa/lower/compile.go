@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"sort"
+	"strings"
 
 	"github.com/sarchlab/smsim/isa"
 	"github.com/sarchlab/smsim/isa/ptx"
@@ -128,7 +129,7 @@ func (f *fn) front(p *isa.Program) error {
 	}
 	params := newScope(module)
 	p.Params = layoutParams(f.m, f.src, params)
-	c := &compiler{f: f, b: &builder{f: f}, errs: &errs, loops: map[string]int{}}
+	c := &compiler{f: f, b: &builder{f: f}, errs: &errs}
 	c.b.place(&block{label: "entry"})
 	if f.t.SM >= 20 {
 		op, from := isa.OpMOV, isa.C(0, int64(f.t.StackWord))
@@ -176,10 +177,11 @@ func (f *fn) resolveShared() {
 
 // compiler walks the statements of bodies.
 type compiler struct {
-	f     *fn
-	b     *builder
-	errs  *[]error
-	loops map[string]int
+	f    *fn
+	b    *builder
+	errs *[]error
+	// noUnroll: a .pragma "nounroll" was read and holds for the next label.
+	noUnroll bool
 }
 
 func (c *compiler) report(err error) { *c.errs = append(*c.errs, err) }
@@ -214,8 +216,11 @@ func (c *compiler) block(body *ptx.Block, parent *scope) {
 			}
 		case *ptx.Label:
 			if y := s.names[x.Name]; y.kind == symLabel {
+				y.blk.noUnroll, c.noUnroll = c.noUnroll, false
 				c.b.place(y.blk)
 			}
+		case *ptx.Pragma:
+			c.noUnroll = c.noUnroll || strings.Contains(x.Text, "nounroll")
 		case *ptx.Block:
 			c.block(x, s)
 		case *ptx.Instr:

@@ -72,6 +72,7 @@ type block struct {
 	depth    int   // loop nesting depth
 	loop     *loop // innermost loop the block is in
 	domDepth int
+	noUnroll bool // .pragma "nounroll" stands before its label
 	mark     int
 }
 

@@ -16,6 +16,7 @@ func (f *fn) optimise() {
 	f.hoistInvariants()
 	f.uniformBases()
 	f.vectorise()
+	f.unroll()
 	f.ifConvert()
 }
 

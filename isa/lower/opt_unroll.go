@@ -1,0 +1,307 @@
+package lower
+
+import "github.com/sarchlab/smsim/isa"
+
+// Unrolling of counted loops, as the compiler does on top of what the front end unrolled.
+const (
+	unrollFactor = 4
+	unrollLimit  = 56 // instructions of a body
+)
+
+// countedLoop is a loop of one block that ends when a counter reaches zero.
+type countedLoop struct {
+	b       *block
+	exit    *block
+	counter isa.Operand
+	step    uint32 // subtracted in every round
+	add     int    // place of the subtraction
+	test    int    // place of the comparison
+	private bool   // nothing else reads the counter
+}
+
+// unroll makes, before every short loop that counts down to zero, a loop of four bodies that runs while more than
+// three rounds are left.
+func (f *fn) unroll() {
+	if f.t.SM < 70 {
+		return
+	}
+	var heads []*block
+	for _, l := range f.loops {
+		if !f.hasInner(l) && len(l.blocks) == 1 {
+			heads = append(heads, l.head)
+		}
+	}
+	for _, b := range heads {
+		n := f.numbering()
+		defs := f.defSites(n)
+		if c := f.counted(b, n, defs); c != nil {
+			f.unrollLoop(c, n, defs)
+			f.analyse()
+		}
+	}
+}
+
+// counted recognises the loop, nil when it is another kind or too long.
+func (f *fn) counted(b *block, n numbering, defs []defSite) *countedLoop {
+	t := b.terminator()
+	if b.noUnroll || t == nil || t.Op != isa.OpBRA || t.Guard.Kind != isa.KindPred || b.to != b || len(b.insts) > unrollLimit || len(b.succs) != 2 {
+		return nil
+	}
+	c := &countedLoop{b: b, add: -1, test: -1}
+	for _, s := range b.succs {
+		if s != b {
+			c.exit = s
+		}
+	}
+	if c.exit == nil {
+		return nil
+	}
+	for i := range b.insts[:len(b.insts)-1] {
+		in := &b.insts[i]
+		if in.Class().IsControl() || isWarpWide(in) || fence(in) || stopsAll(in) {
+			return nil
+		}
+		if in.Op == isa.OpISETP && in.Dst[0].Kind == isa.KindPred && in.Dst[0].Reg == t.Guard.Reg {
+			c.test = i
+		}
+	}
+	if c.test < 0 {
+		return nil
+	}
+	in := &b.insts[c.test]
+	pid := n.of(isa.KindPred, t.Guard.Reg)
+	want := isa.CmpNE
+	if t.Guard.Is(isa.Neg) {
+		want = isa.CmpEQ
+	}
+	if in.Guard.Kind != isa.KindNone || in.Mod.Cmp != want || in.Dst[1] != pt || in.Src[2] != pt || in.Mod.Has(isa.ModEX) || pid < 0 || !defs[pid].value() || f.useCounts(n)[pid] != 1 {
+		return nil
+	}
+	switch {
+	case isZero(in.Src[1]):
+		c.counter = in.Src[0]
+	case isZero(in.Src[0]):
+		c.counter = in.Src[1]
+	}
+	if c.counter.Kind != isa.KindReg || c.counter.Flags != 0 || c.counter.Reg < isa.VirtualBase {
+		return nil
+	}
+	cid := n.of(isa.KindReg, c.counter.Reg)
+	reads := 0
+	for i := range b.insts {
+		x := &b.insts[i]
+		f.uses(x, n, func(id int) {
+			if id == cid {
+				reads++
+			}
+		})
+		writes := false
+		f.defs(x, n, func(id int) { writes = writes || id == cid })
+		if !writes {
+			continue
+		}
+		if c.add >= 0 || !plainAdd(x) || x.Guard.Kind != isa.KindNone || i > c.test {
+			return nil
+		}
+		t := terms(x, 3)
+		if len(t) != 2 {
+			return nil
+		}
+		if t[0].Kind != isa.KindReg {
+			t[0], t[1] = t[1], t[0]
+		}
+		v, ok := constant(t[1])
+		if !ok || t[0] != c.counter || int32(v) >= 0 || int32(v) < -64 {
+			return nil
+		}
+		c.add, c.step = i, -v
+	}
+	if c.add < 0 {
+		return nil
+	}
+	c.private = reads == 2
+	if f.fewRounds(c, cid, n, defs) {
+		return nil
+	}
+	// Tuples must be renamed as a whole.
+	inLoop := func(r isa.Reg) bool {
+		id := n.of(isa.KindReg, r)
+		return id >= 0 && defs[id].value() && defs[id].b == b
+	}
+	for i := range b.insts {
+		x := &b.insts[i]
+		for k := range int(x.NDst) + int(x.NSrc) {
+			o := &x.Src[max(0, k-int(x.NDst))]
+			if k < int(x.NDst) {
+				o = &x.Dst[k]
+			}
+			if o.Flags&(flagPair|flagQuad) == 0 || o.Kind == isa.KindUReg || o.Reg < isa.VirtualBase {
+				continue
+			}
+			first := inLoop(o.Reg)
+			for _, r := range f.tuples[o.Reg] {
+				if inLoop(r) != first {
+					return nil
+				}
+			}
+		}
+	}
+	return c
+}
+
+// fewRounds says that the counter starts below the unrolling factor: the rest that another loop left over
+// (the remainder of a division by a power of two).
+func (f *fn) fewRounds(c *countedLoop, cid int, n numbering, defs []defSite) bool {
+	most := (unrollFactor - 1) * c.step
+	small := func(in *isa.Inst) bool {
+		if in.Op != isa.OpLOP3 || in.Mod.Lut != 0xc0 {
+			return false
+		}
+		for k := range 2 {
+			if v, ok := constant(in.Src[k]); ok && v <= most {
+				return true
+			}
+		}
+		return false
+	}
+	starts, few := 0, true
+	for _, b := range f.blocks {
+		if b == c.b {
+			continue
+		}
+		for i := range b.insts {
+			in := &b.insts[i]
+			writes := false
+			f.defs(in, n, func(id int) { writes = writes || id == cid })
+			if !writes {
+				continue
+			}
+			starts++
+			ok := small(in)
+			if in.Op == isa.OpMOV && in.Src[0].Kind == isa.KindReg {
+				if id := n.of(isa.KindReg, in.Src[0].Reg); id >= 0 && defs[id].value() {
+					ok = small(&defs[id].b.insts[defs[id].i])
+				}
+			}
+			few = few && ok
+		}
+	}
+	return starts > 0 && few
+}
+
+// unrollLoop builds the guard, the unrolled loop and the test for the end in front of the loop.
+func (f *fn) unrollLoop(c *countedLoop, n numbering, defs []defSite) {
+	b := c.b
+	outside := make([]bool, n.total) // values that are read after the loop keep their register
+	for _, x := range f.blocks {
+		if x == b {
+			continue
+		}
+		for i := range x.insts {
+			f.uses(&x.insts[i], n, func(id int) { outside[id] = true })
+		}
+	}
+	for _, regs := range f.tuples { // and with one word of a tuple all
+		for _, r := range regs {
+			if id := n.of(isa.KindReg, r); id >= 0 && id < n.total && outside[id] {
+				for _, m := range regs {
+					if k := n.of(isa.KindReg, m); k >= 0 && k < n.total {
+						outside[k] = true
+					}
+				}
+			}
+		}
+	}
+	body := &block{label: b.label + ".unrolled", depth: b.depth}
+	for k := range unrollFactor {
+		names := map[isa.Operand]isa.Reg{}
+		for i := range b.insts[:len(b.insts)-1] {
+			if i == c.test || c.private && i == c.add && k < unrollFactor-1 {
+				continue
+			}
+			in := b.insts[i]
+			if c.private && i == c.add {
+				for s := range in.Src[:3] {
+					if _, ok := constant(in.Src[s]); ok && !isZero(in.Src[s]) {
+						in.Src[s] = imm(-c.step * unrollFactor)
+					}
+				}
+			}
+			f.renameCopy(&in, b, n, defs, outside, names)
+			body.insts = append(body.insts, in)
+		}
+	}
+	pos := b.insts[c.test].Pos
+	compare := func(p isa.Operand, cmp isa.Cmp, v uint32) isa.Inst {
+		in := isa.Inst{Op: isa.OpISETP, Mod: isa.Mod{Type: isa.S32, Cmp: cmp}, NDst: 2, NSrc: 3, Pos: pos}
+		in.Dst[0], in.Dst[1] = p, pt
+		in.Src[0], in.Src[1], in.Src[2] = c.counter, immWord(v), pt
+		return in
+	}
+	branch := func(p isa.Operand) isa.Inst {
+		return isa.Inst{Op: isa.OpBRA, NSrc: 1, Guard: p, Pos: pos, Src: [isa.MaxSrc]isa.Operand{{Kind: isa.KindLabel}}}
+	}
+	limit := (unrollFactor - 1) * c.step
+	p1, p2, p3 := isa.P(f.newPred()), isa.P(f.newPred()), isa.P(f.newPred())
+	guard := &block{insts: []isa.Inst{compare(p1, isa.CmpLE, limit), branch(p1)}, to: b}
+	body.insts = append(body.insts, compare(p2, isa.CmpGT, limit), branch(p2))
+	body.to = body
+	end := &block{insts: []isa.Inst{compare(p3, isa.CmpEQ, 0), branch(p3)}, to: c.exit}
+	at := 0
+	for at < len(f.blocks) && f.blocks[at] != b {
+		at++
+	}
+	for _, x := range f.blocks {
+		if x != b && x.to == b {
+			x.to = guard
+		}
+	}
+	rest := append([]*block(nil), f.blocks[at:]...)
+	f.blocks = append(append(f.blocks[:at], guard, body, end), rest...)
+}
+
+// renameCopy gives the values of one copy of the body new registers.
+func (f *fn) renameCopy(in *isa.Inst, b *block, n numbering, defs []defSite, outside []bool, names map[isa.Operand]isa.Reg) {
+	local := func(kind isa.OperandKind, r isa.Reg) bool {
+		id := n.of(kind, r)
+		return id >= 0 && id < len(defs) && defs[id].value() && defs[id].b == b && !outside[id]
+	}
+	rename := func(o *isa.Operand) {
+		kind := o.Kind
+		switch kind {
+		case isa.KindReg, isa.KindPred:
+		case isa.KindMem, isa.KindConst:
+			kind = isa.KindReg
+		default:
+			return
+		}
+		if o.Reg < isa.VirtualBase || !local(kind, o.Reg) {
+			return
+		}
+		key := isa.Operand{Kind: kind, Reg: o.Reg}
+		if r, ok := names[key]; ok {
+			o.Reg = r
+			return
+		}
+		if kind == isa.KindPred {
+			names[key] = f.newPred()
+		} else if regs := f.tuples[f.inTuple[o.Reg]]; len(regs) > 0 && f.inTuple[o.Reg] != 0 && local(kind, regs[0]) {
+			fresh := make([]isa.Reg, len(regs))
+			for i := range regs {
+				fresh[i] = f.newReg()
+				names[isa.Operand{Kind: isa.KindReg, Reg: regs[i]}] = fresh[i]
+			}
+			f.setTuple(fresh)
+		} else {
+			names[key] = f.newReg()
+		}
+		o.Reg = names[key]
+	}
+	rename(&in.Guard)
+	for k := range in.Src[:in.NSrc] {
+		rename(&in.Src[k])
+	}
+	for k := range in.Dst[:in.NDst] {
+		rename(&in.Dst[k])
+	}
+}
