@@ -233,7 +233,7 @@ func mergeFlags(in *isa.Inst, o *isa.Operand, r isa.Operand) (isa.Operand, bool)
 func integerModifiers(in *isa.Inst) bool {
 	switch in.Op {
 	case isa.OpIADD, isa.OpIMAD, isa.OpLEA, isa.OpISCADD, isa.OpLOP, isa.OpISETP:
-		return !in.Mod.Has(isa.ModWide)
+		return in.Mod.Flags&(isa.ModWide|isa.ModCC) == 0 // the carry of -0 differs from that of 0
 	case isa.OpIADD3:
 		// The carry of a negated addend differs from that of its value.
 		return in.Dst[1] == pt && !in.Mod.Has(isa.ModWide) || in.Mod.Has(isa.ModX)
