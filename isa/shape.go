@@ -180,7 +180,7 @@ var shapes = [NumOps]shape{
 	OpPRET:      {0, 0, 0, 1, 1, 0},
 	OpEXIT:      {0, 0, 0, 0, 0, 1},
 	OpKILL:      {0, 0, 0, 0, 0, 1},
-	OpBSSY:      {0, 0, 0, 2, 2, 1},
+	OpBSSY:      {1, 0, 0, 1, 2, 1},
 	OpBREAK:     {0, 0, 0, 1, 1, 1},
 	OpBMOV:      {1, 1, 0, 1, 1, 0},
 	OpBSYNC:     {0, 0, 0, 1, 1, 1},
