@@ -241,13 +241,14 @@ type Memory struct {
 
 // LaunchCost is the start and end of blocks.
 type LaunchCost struct {
-	Origin        `yaml:",inline"`
-	First         int `yaml:"first_block"`    // launch to the first instruction of the first warp
-	WarpInterval  int `yaml:"warp_interval"`  // between warps of a group
-	GroupInterval int `yaml:"group_interval"` // between groups of one warp a sub-partition
-	BlockInterval int `yaml:"block_interval"` // between blocks started on one SM
-	Turnover      int `yaml:"turnover"`       // last exit of a block to the first instruction of the block that takes its place
-	Exit          int `yaml:"exit"`           // last exit to the end of the launch
+	Origin           `yaml:",inline"`
+	First            int `yaml:"first_block"`                 // launch to the first instruction of the first warp
+	WarpInterval     int `yaml:"warp_interval"`               // between warps of a group
+	GroupInterval    int `yaml:"group_interval"`              // between groups of one warp a sub-partition
+	BlockInterval    int `yaml:"block_interval"`              // between blocks started on one SM
+	Turnover         int `yaml:"turnover"`                    // last exit of a block to the first instruction of the block that takes its place
+	TurnoverInterval int `yaml:"turnover_interval,omitempty"` // between blocks that start in places that others left; 0: block_interval
+	Exit             int `yaml:"exit"`                        // last exit to the end of the launch
 }
 
 // Board is a product: what an SM sees of the chip around it.

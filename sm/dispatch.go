@@ -22,19 +22,18 @@ func (m *blockMessage) Meta() *akita.MsgMeta { return &m.MsgMeta }
 // the SM has room for, and starts the next one when one ends.
 type dispatcher struct {
 	*sim.Component
-	port    akita.Port
-	smPort  akita.Port
-	cost    configs.LaunchCost
-	blocks  []int
-	next    int // first block of the list not yet sent
-	room    int // free block places
-	nextAt  uint64
-	lastEnd uint64
-	first   bool
+	port   akita.Port
+	smPort akita.Port
+	cost   configs.LaunchCost
+	blocks []int
+	next   int // first block of the list not yet sent
+	room   int // free block places
+	nextAt uint64
+	again  bool // a block has ended: places are given out one by one
 }
 
 func newDispatcher(name string, e *sim.Engine, cost configs.LaunchCost, blocks []int, resident int) *dispatcher {
-	d := &dispatcher{cost: cost, blocks: blocks, room: resident, first: true, nextAt: uint64(max(cost.First, 1))}
+	d := &dispatcher{cost: cost, blocks: blocks, room: resident, nextAt: uint64(max(cost.First, 1))}
 	d.Component = sim.NewComponent(name, e, true, d.handle)
 	d.port = sim.NewPort(d.Component, "SM", resident+1)
 	return d
@@ -45,6 +44,7 @@ func (d *dispatcher) handle(cycle uint64) {
 	for m := d.port.Retrieve(now); m != nil; m = d.port.Retrieve(now) {
 		b := m.(*blockMessage)
 		d.room++
+		d.again = true
 		d.nextAt = max(d.nextAt, b.ended+uint64(d.cost.Turnover))
 	}
 	for d.room > 0 && d.next < len(d.blocks) {
@@ -54,7 +54,11 @@ func (d *dispatcher) handle(cycle uint64) {
 		if err := d.port.Send(m); err != nil {
 			panic(invariant("the SM's block port is full"))
 		}
-		d.nextAt = start + uint64(d.cost.BlockInterval)
+		interval := d.cost.BlockInterval
+		if d.again && d.cost.TurnoverInterval > 0 {
+			interval = d.cost.TurnoverInterval
+		}
+		d.nextAt = start + uint64(interval)
 		d.next++
 		d.room--
 	}

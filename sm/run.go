@@ -75,7 +75,7 @@ func Run(a *configs.Arch, p *isa.Program, l *isa.Launch, opt Options) (*sim.Resu
 	if s.steps != col.Issued() {
 		return nil, errors.New(invariant("observers saw %d of %d issued instructions", col.Issued(), s.steps))
 	}
-	return col.Result(s.began, s.finished+uint64(max(a.Launch.Exit, 0)))
+	return col.Result(s.finished + uint64(max(a.Launch.Exit, 0)))
 }
 
 // describe tells the collector what it observes.

@@ -52,7 +52,6 @@ type SM struct {
 	todo     int    // blocks not finished
 	blocks   []*residentBlock
 	finished uint64 // cycle after the last warp
-	began    uint64 // cycle of the first warp
 	at       *smsp  // sub-partition being stepped, for error reports
 }
 
@@ -83,7 +82,7 @@ func build(e *sim.Engine, a *configs.Arch, m *machine, k *isa.Kernel, path *pipe
 	}
 	s := &SM{mach: m, kernel: k, mem: path, consts: consts, policy: pol, issueWidth: max(1, a.SM.IssueWidth),
 		issueInterval: uint64(max(1, a.SM.IssueInterval)), readRelease: readReleaseCycles,
-		cyclesPerNS: float64(e.Clock.Freq()) / 1e9, noSkip: opt.NoSkip, began: sim.Never, maxCycles: opt.MaxCycles, progress: opt.Progress,
+		cyclesPerNS: float64(e.Clock.Freq()) / 1e9, noSkip: opt.NoSkip, maxCycles: opt.MaxCycles, progress: opt.Progress,
 		todo: len(blocks), allBlocks: len(blocks)}
 	const name = "SM[0]"
 	s.Component = sim.NewComponent(name, e, false, s.tick)
@@ -213,7 +212,6 @@ func (s *SM) startBlock(m *blockMessage, t uint64) {
 		p.order()
 		p.wakeAt(j, start, t)
 		r.slots = append(r.slots, x.slot)
-		s.began = min(s.began, start)
 	}
 	s.blocks = append(s.blocks, r)
 }

@@ -216,15 +216,10 @@ func (c *Collector) memory(r *sim.MemoryRecord) {
 	m.DRAMBytes += uint64(r.DRAMBytes)
 }
 
-// Result is the finished result for a run from the cycle at which the first warp starts to the given end. It fails when the states of
+// Result is the finished result for a run of the given number of cycles. It fails when the states of
 // the warps do not sum to the resident warp-cycles: a bug of the model.
-func (c *Collector) Result(begin, end uint64) (*sim.Result, error) {
+func (c *Collector) Result(cycles uint64) (*sim.Result, error) {
 	m := &c.m
-	cycles := end - begin
-	for i := range c.subs {
-		c.subs[i].noWarp -= min(c.subs[i].noWarp, begin)
-		c.subs[i].since -= min(c.subs[i].since, begin)
-	}
 	var total, resident uint64
 	for i := range c.insts {
 		for s, n := range c.insts[i].states {
