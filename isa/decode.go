@@ -408,6 +408,10 @@ func (d *decoder) operand(o *Operand, word int, mods modKind) sref {
 	case KindImm:
 		v = immWord(o.Imm, word)
 	case KindConst:
+		if o.Flags&Bindless != 0 {
+			d.failf("operand %s: a bindless constant bank is %w", o.format(d.sm), ErrNotExecutable)
+			return sref{ptr: d.k.zero}
+		}
 		if o.Reg != RZ || o.Flags&HasUReg != 0 {
 			d.failf("operand %s: only LDC and ULDC take an indexed constant", o.format(d.sm))
 			return sref{ptr: d.k.zero}

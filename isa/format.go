@@ -12,12 +12,12 @@ import (
 // String is the instruction with its guard, modifiers and operands, without control information. Branch targets are shown as
 // "-> index" because addresses belong to the program; see Program.Text.
 func (in *Inst) String() string {
-	return in.text(func(i int) string { return "`(." + strconv.Itoa(i) + ")" })
+	return in.text(0, func(i int) string { return "`(." + strconv.Itoa(i) + ")" })
 }
 
 // Text is instruction i of the program with branch targets as addresses.
 func (p *Program) Text(i int) string {
-	return p.Insts[i].text(func(t int) string {
+	return p.Insts[i].text(p.SM, func(t int) string {
 		if t >= 0 && t < len(p.Insts) {
 			return fmt.Sprintf("%#x", p.Insts[t].PC)
 		}
@@ -25,7 +25,8 @@ func (p *Program) Text(i int) string {
 	})
 }
 
-func (in *Inst) text(label func(int) string) string {
+// text is the instruction as listings of target sm show it (0: by the opcode's own name).
+func (in *Inst) text(sm int, label func(int) string) string {
 	var b strings.Builder
 	switch in.Guard.Kind {
 	case KindPred, KindUPred:
@@ -35,7 +36,7 @@ func (in *Inst) text(label func(int) string) string {
 			b.WriteByte(' ')
 		}
 	}
-	b.WriteString(in.Op.String())
+	b.WriteString(in.Op.NameOn(sm))
 	b.WriteString(in.suffix())
 	sep := " "
 	put := func(s string) {
@@ -124,6 +125,10 @@ func (in *Inst) formatOperand(o *Operand, label func(int) string, dst bool) stri
 	switch o.Kind {
 	case KindLabel:
 		return label(int(o.Imm))
+	case KindBarrier:
+		if in.Op == OpDEPBAR {
+			return "SB" + strconv.Itoa(int(o.Reg))
+		}
 	case KindImm:
 		switch {
 		case in.floatImmediate():
@@ -233,6 +238,9 @@ func (o *Operand) format(sm int) string {
 	case KindImm:
 		return immText(o.Imm)
 	case KindConst:
+		if o.Flags&Bindless != 0 {
+			return fmt.Sprintf("cx[%s][%#x]", regName("UR", o.UReg, URZ), o.Imm)
+		}
 		s = fmt.Sprintf("c[%#x]%s", o.Bank, o.constAddress())
 	case KindMem:
 		return o.memText()

@@ -61,6 +61,7 @@ const (
 	ScaleX8                           // 8-byte elements
 	ScaleX16                          // 16-byte elements
 	Base32                            // KindMem: the 32-bit base register is zero-extended ([R5.U32+UR4])
+	Bindless                          // KindConst: cx[UReg][Imm], a constant bank described by a uniform register pair
 	CCReg                             // the destination also writes the condition code, printed R0.CC (see ModCC)
 )
 

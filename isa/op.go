@@ -401,16 +401,41 @@ func (op Op) String() string {
 	return "?"
 }
 
-// OpByName finds an opcode by its mnemonic without modifiers.
+// OpByName finds an opcode by its mnemonic without modifiers, also by the name that another generation has for it.
 func OpByName(name string) (Op, bool) {
 	op, ok := opByName[name]
 	return op, ok
+}
+
+// NameOn is the opcode's mnemonic in listings of a target: some opcodes were renamed.
+func (op Op) NameOn(sm int) string {
+	for _, r := range renamed {
+		if r.op == op && sm >= r.from && sm <= r.to {
+			return r.name
+		}
+	}
+	return op.String()
+}
+
+// renamed are the opcodes with another name on some targets.
+var renamed = []struct {
+	name     string
+	op       Op
+	from, to int
+}{
+	{"REDG", OpRED, 90, 999},
+	{"CAL", OpCALL, 1, 62},
+	{"JCAL", OpCALL, 0, 0}, // absolute call: the name is only read
+	{"KIL", OpKILL, 1, 62},
 }
 
 var opByName = func() map[string]Op {
 	m := make(map[string]Op, NumOps)
 	for op := Op(1); op < NumOps; op++ {
 		m[opTable[op].name] = op
+	}
+	for _, r := range renamed {
+		m[r.name] = r.op
 	}
 	return m
 }()

@@ -206,8 +206,13 @@ func (in *Inst) suffix() string {
 		flag(ModDeferBlk, "DEFER_BLOCKING")
 	case OpB2R:
 		add("RESULT")
-	case OpCS2R:
+	case OpCS2R, OpBMOV:
 		flag(Mod32, "32")
+		flag(ModClear, "CLEAR")
+	case OpDEPBAR:
+		if m.Cmp != CmpF {
+			add(m.Cmp.String())
+		}
 	case OpMOV, OpUMOV, OpSEL, OpUSEL:
 		flag(ModWide, "64")
 	default:
@@ -372,6 +377,7 @@ func (in *Inst) memorySuffix(add func(string), flag func(ModFlags, string)) {
 	case m.Size == 16:
 		add("128")
 	}
+	flag(ModU, "U")
 	flag(ModLU, "LU")
 	flag(ModConstant, "CONSTANT")
 	if m.Has(ModStrong) {
