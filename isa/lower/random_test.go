@@ -112,11 +112,27 @@ func (w *programWriter) section(depth int) {
 		w.label++
 		w.temp++
 		n, p := w.label, w.temp
-		w.out("and.b32 %%c%d, %s, 3;", n, w.pick("%r0", w.onlyReg()))
+		down := w.r.Intn(2) == 0 // counts down to zero, which can be unrolled
+		mask, step := 3, 1
+		if down {
+			mask, step = 15, 1+w.r.Intn(2)
+		}
+		w.out("and.b32 %%c%d, %s, %d;", n, w.pick("%r0", w.onlyReg()), mask)
+		if down {
+			w.out("mad.lo.s32 %%c%d, %%c%d, %d, %d;", n, n, step, step)
+		}
 		fmt.Fprintf(&w.sb, "L%d:\n", n)
-		w.section(depth - 1)
-		w.out("add.s32 %%c%d, %%c%d, -1;", n, n)
-		w.out("setp.ge.s32 %%p%d, %%c%d, 0;", p, n)
+		if down && w.r.Intn(3) > 0 {
+			w.section(0)
+		} else {
+			w.section(depth - 1)
+		}
+		w.out("add.s32 %%c%d, %%c%d, %d;", n, n, -step)
+		if down {
+			w.out("setp.ne.s32 %%p%d, %%c%d, 0;", p, n)
+		} else {
+			w.out("setp.ge.s32 %%p%d, %%c%d, 0;", p, n)
+		}
 		w.out("@%%p%d bra L%d;", p, n)
 	}
 	w.section(depth - 1)
