@@ -314,13 +314,7 @@ func (f *fn) emitAdd64(out *[]isa.Inst, in *isa.Inst) bool {
 
 // expandAdd64 emits the two halves with the carry between them; three addends carry up to 2.
 func (f *fn) expandAdd64(out *[]isa.Inst, in *isa.Inst) {
-	negated := 0
 	three := !isZero(in.Src[2]) || !isZero(in.Src[5])
-	for k := range 3 {
-		if in.Src[k].Is(isa.Neg) || in.Src[3+k].Is(isa.Neg) {
-			negated++
-		}
-	}
 	if !three {
 		// A half that adds nothing: no carry is possible.
 		for k := range 2 {
@@ -373,5 +367,4 @@ func (f *fn) expandAdd64(out *[]isa.Inst, in *isa.Inst) {
 	f.arrange(&lo)
 	f.arrange(&hi)
 	*out = append(*out, lo, hi)
-	_ = negated
 }

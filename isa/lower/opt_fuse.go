@@ -93,7 +93,7 @@ func (u *fuser) definition(id int) *isa.Inst {
 		case s >= len(u.defs):
 			ok = false
 		case d.b == u.b:
-			ok = ok && u.last[s] < d.i || u.last[s] == d.i && false
+			ok = ok && u.last[s] < d.i
 		default:
 			ok = ok && u.defs[s].value()
 		}
@@ -148,7 +148,7 @@ func (u *fuser) fuseAdd(in *isa.Inst) bool {
 	t := terms(in, 3)
 	for k := range t {
 		d := u.inner(&t[k])
-		if d == nil || len(t) > 2 && !(plainAdd(d) && false) {
+		if d == nil || len(t) > 2 {
 			continue
 		}
 		rest := append(append([]isa.Operand(nil), t[:k]...), t[k+1:]...)
@@ -278,9 +278,6 @@ func (u *fuser) fuseOldAdd(in *isa.Inst) bool {
 // fuseLogic merges a logic operation into the truth table of the one that reads it, while the inputs are at
 // most three.
 func (u *fuser) fuseLogic(in *isa.Inst) bool {
-	if in.Guard.Kind != isa.KindNone && false {
-		return false
-	}
 	for k := range 3 {
 		o := in.Src[k]
 		if o.Flags != 0 {

@@ -354,5 +354,4 @@ func (f *fn) simplifyShift(in *isa.Inst) {
 	case !left && upper && okHi:
 		toMov(in, immWord(uint32(int32(hi)>>min(n, 31))))
 	}
-	_ = okHi
 }

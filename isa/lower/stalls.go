@@ -143,7 +143,6 @@ func (c *controller) stalls() {
 		if extra > 0 && hi > lo {
 			c.widen(lo, hi, extra, now)
 		}
-		_ = nb
 	}
 	for i := range c.p.Insts {
 		in := &c.p.Insts[i]
