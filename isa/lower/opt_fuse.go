@@ -133,7 +133,7 @@ func (u *fuser) combine(in *isa.Inst) bool {
 			return u.fuseAdd64(in)
 		}
 	case isa.OpLOP3:
-		return u.fuseLogic(in)
+		return u.fuseMasks(in) || u.fuseLogic(in)
 	case isa.OpISETP:
 		return u.fuseTest(in)
 	case isa.OpVIMNMX:
@@ -273,6 +273,38 @@ func (u *fuser) fuseOldAdd(in *isa.Inst) bool {
 		}
 	}
 	return false
+}
+
+// mask says that the instruction is an AND with a constant, and with what.
+func mask(in *isa.Inst) (o isa.Operand, m uint32, ok bool) {
+	if in.Op != isa.OpLOP3 || in.Mod.Lut != lutAnd || !plainPreds(in) || !isZero(in.Src[2]) {
+		return o, 0, false
+	}
+	for k := range 2 {
+		if c, isC := constant(in.Src[k]); isC && in.Src[1-k].Kind == isa.KindReg && in.Src[1-k].Flags == 0 && in.Src[1-k].Reg != isa.RZ {
+			return in.Src[1-k], c, true
+		}
+	}
+	return o, 0, false
+}
+
+// fuseMasks makes one mask of two.
+func (u *fuser) fuseMasks(in *isa.Inst) bool {
+	o, m, ok := mask(in)
+	if !ok {
+		return false
+	}
+	d := u.inner(&o)
+	if d == nil {
+		return false
+	}
+	a, m2, ok := mask(d)
+	if !ok {
+		return false
+	}
+	in.Src[0], in.Src[1], in.Src[2] = a, imm(m&m2), rz
+	u.take(d)
+	return true
 }
 
 // fuseLogic merges a logic operation into the truth table of the one that reads it, while the inputs are at
