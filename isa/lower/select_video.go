@@ -130,6 +130,14 @@ func (x *expander) videoAdd(a, b wideValue, sub, needHigh bool) wideValue {
 	if !needHigh {
 		return wideValue{lo: x.add(auto, a.lo, bl), kind: highSign}
 	}
+	if x.sm() >= 120 {
+		d, second := x.regs(2), x.tupleSrc([]word{b.lo, x.high(b)})
+		if sub {
+			second.Flags ^= isa.Neg
+		}
+		x.emitWide(isa.OpIADD, isa.Mod{Flags: isa.ModWide}, [][]word{d}, [][]word{{a.lo, x.high(a)}, {second}})
+		return wideValue{lo: d[0], kind: highValue, hi: d[1]}
+	}
 	lo, c := x.addCC(auto, a.lo, bl)
 	flip := func(w word) word {
 		if !sub {
@@ -261,6 +269,18 @@ func (x *expander) videoMinMax(a, b wideValue, max, sat bool) wideValue {
 		op = isa.CmpGT
 	}
 	ah, bh := x.high(a), x.high(b)
+	if x.sm() >= 120 {
+		d, sel := x.regs(2), pt
+		if max {
+			sel = notPT
+		}
+		x.emitWide(isa.OpVIMNMX, isa.Mod{Type: isa.S64}, [][]word{d}, [][]word{{a.lo, ah}, {b.lo, bh}, {sel}})
+		v := wideValue{lo: d[0], kind: highValue, hi: d[1]}
+		if a.kind == highZero && b.kind == highZero {
+			v.kind = highZero
+		}
+		return v
+	}
 	p := x.cmp64(auto, op, true, pair{a.lo, ah}, pair{b.lo, bh}, isa.BoolAnd, pt)
 	v := wideValue{lo: x.sel(auto, a.lo, b.lo, p)}
 	switch {
