@@ -44,10 +44,14 @@ func confidenceCounts(a *configs.Arch) map[configs.Confidence]int {
 
 // WriteArch writes every number of an architecture with its source and confidence; filter keeps keys that contain it.
 func WriteArch(w io.Writer, name, filter string) error {
-	a, err := configs.Load(name, nil)
+	a, err := LoadArch(name)
 	if err != nil {
-		return &InputError{err}
+		return err
 	}
+	return writeArch(w, a, filter)
+}
+
+func writeArch(w io.Writer, a *configs.Arch, filter string) error {
 	t := &textWriter{w: w}
 	t.printf("%s: %s, compute capability %s, board %s\n", a.Name, a.Family, a.ComputeCapability, a.Board)
 	n := confidenceCounts(a)

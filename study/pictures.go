@@ -49,6 +49,11 @@ func Pictures(rep *Report) ([]Picture, error) {
 	if err != nil {
 		return nil, err
 	}
+	return encode(figs)
+}
+
+// encode draws figures as SVG and PNG.
+func encode(figs []figure) ([]Picture, error) {
 	formats := []string{"svg", "png"}
 	out := make([]Picture, len(figs)*len(formats))
 	errs := make([]error, len(out))

@@ -1,0 +1,290 @@
+package study
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/sarchlab/smsim/configs"
+)
+
+// ArchSummary is a line of the list of architectures.
+type ArchSummary struct {
+	Name              string         `json:"name"`
+	ComputeCapability string         `json:"compute_capability"`
+	Family            string         `json:"family"`
+	Board             string         `json:"board"`
+	SMs               int            `json:"sms"`
+	ClockMHz          float64        `json:"clock_mhz"`
+	SubPartitions     int            `json:"sub_partitions"`
+	MaxWarps          int            `json:"max_warps"`
+	Registers         int            `json:"registers"`
+	SharedBytes       int            `json:"shared_bytes"`
+	Numbers           map[string]int `json:"numbers_by_confidence"`
+}
+
+// ArchKey is one number of an architecture with its provenance.
+type ArchKey struct {
+	Path       string `json:"key"`
+	Value      string `json:"value"`
+	Confidence string `json:"confidence"`
+	Source     string `json:"source"`
+	Note       string `json:"note,omitempty"`
+	Doc        string `json:"meaning"`
+}
+
+// ArchChange is a number in which two architectures differ; a side without the row is absent.
+type ArchChange struct {
+	Path string   `json:"key"`
+	A    *ArchKey `json:"a"`
+	B    *ArchKey `json:"b"`
+}
+
+// LoadArch loads an architecture by name, path or board: "sm_86", "8.6", "my.yaml", "RTX 3060".
+func LoadArch(name string) (*configs.Arch, error) {
+	a, err := configs.Load(name, nil)
+	if err == nil {
+		return a, nil
+	}
+	if b, boardErr := configs.LoadBoard(name); boardErr == nil {
+		if a, err := configs.Load(b.Arch, nil); err == nil {
+			a.Board = b.Name
+			return a, nil
+		}
+	}
+	return nil, &InputError{err}
+}
+
+func summary(a *configs.Arch) (ArchSummary, error) {
+	b, err := configs.LoadBoard(a.Board)
+	if err != nil {
+		return ArchSummary{}, err
+	}
+	s := ArchSummary{a.Name, a.ComputeCapability, a.Family, b.Name, b.SMs, b.ClockMHz, a.SM.SubPartitions, a.Occupancy.MaxWarps, a.Occupancy.Registers,
+		a.Occupancy.SharedBytes, map[string]int{}}
+	for c, n := range confidenceCounts(a) {
+		s.Numbers[string(c)] = n
+	}
+	return s, nil
+}
+
+func archKey(k *configs.Key) *ArchKey {
+	if k == nil {
+		return nil
+	}
+	return &ArchKey{k.Path, k.Value, string(k.Confidence), k.Source, k.Note, k.Doc}
+}
+
+// ListArchs writes the list of architectures as text, json or csv.
+func ListArchs(w io.Writer, format string) error {
+	if format == "text" {
+		return WriteArchs(w)
+	}
+	var all []ArchSummary
+	for _, name := range configs.List() {
+		a, err := configs.Load(name, nil)
+		if err != nil {
+			return err
+		}
+		s, err := summary(a)
+		if err != nil {
+			return err
+		}
+		all = append(all, s)
+	}
+	if format == "json" {
+		return writeJSON(w, all)
+	}
+	rows := [][]string{{"arch", "compute_capability", "family", "board", "sms", "clock_mhz", "sub_partitions", "max_warps", "registers", "shared_bytes",
+		"measured", "published", "derived", "assumed"}}
+	for _, s := range all {
+		row := []string{s.Name, s.ComputeCapability, s.Family, s.Board, strconv.Itoa(s.SMs), number(s.ClockMHz)}
+		for _, n := range []int{s.SubPartitions, s.MaxWarps, s.Registers, s.SharedBytes, s.Numbers["measured"], s.Numbers["published"], s.Numbers["derived"], s.Numbers["assumed"]} {
+			row = append(row, strconv.Itoa(n))
+		}
+		rows = append(rows, row)
+	}
+	return csv.NewWriter(w).WriteAll(rows)
+}
+
+// ListBoards writes the known products as text, json or csv.
+func ListBoards(w io.Writer, format string) error {
+	if format == "text" {
+		return WriteBoards(w)
+	}
+	boards, err := configs.Boards()
+	if err != nil {
+		return err
+	}
+	type board struct {
+		Name       string  `json:"name"`
+		Arch       string  `json:"arch"`
+		SMs        int     `json:"sms"`
+		ClockMHz   float64 `json:"clock_mhz"`
+		L2KB       int     `json:"l2_kb"`
+		MemoryGBs  float64 `json:"memory_gb_s"`
+		Confidence string  `json:"confidence"`
+		Source     string  `json:"source"`
+	}
+	var all []board
+	rows := [][]string{{"board", "arch", "sms", "clock_mhz", "l2_kb", "memory_gb_s", "confidence", "source"}}
+	for _, b := range boards {
+		all = append(all, board{b.Name, b.Arch, b.SMs, b.ClockMHz, b.L2KB, b.MemoryGBs, string(b.Confidence), b.Source})
+		rows = append(rows, []string{b.Name, b.Arch, strconv.Itoa(b.SMs), number(b.ClockMHz), strconv.Itoa(b.L2KB), number(b.MemoryGBs), string(b.Confidence), b.Source})
+	}
+	if format == "json" {
+		return writeJSON(w, all)
+	}
+	return csv.NewWriter(w).WriteAll(rows)
+}
+
+// ShowArch writes every number of an architecture with its provenance; filter keeps keys that contain it.
+func ShowArch(w io.Writer, name, filter, format string) error {
+	a, err := LoadArch(name)
+	if err != nil {
+		return err
+	}
+	if format == "text" {
+		return writeArch(w, a, filter)
+	}
+	s, err := summary(a)
+	if err != nil {
+		return err
+	}
+	var keys []*ArchKey
+	rows := [][]string{{"key", "value", "confidence", "source", "note", "meaning"}}
+	for _, k := range a.Keys() {
+		if strings.Contains(k.Path, filter) {
+			keys = append(keys, archKey(&k))
+			rows = append(rows, []string{k.Path, k.Value, string(k.Confidence), k.Source, k.Note, k.Doc})
+		}
+	}
+	if len(keys) == 0 {
+		return &InputError{fmt.Errorf("%s has no key that contains %q", a.Name, filter)}
+	}
+	if format == "json" {
+		return writeJSON(w, struct {
+			ArchSummary
+			Keys []*ArchKey `json:"keys"`
+		}{s, keys})
+	}
+	return csv.NewWriter(w).WriteAll(rows)
+}
+
+// DiffArchs writes the numbers in which two architectures differ.
+func DiffArchs(w io.Writer, nameA, nameB, filter, format string) error {
+	a, err := LoadArch(nameA)
+	if err != nil {
+		return err
+	}
+	b, err := LoadArch(nameB)
+	if err != nil {
+		return err
+	}
+	changes := []ArchChange{}
+	for _, d := range configs.Diff(a, b) {
+		if strings.Contains(d.Path, filter) {
+			changes = append(changes, ArchChange{d.Path, archKey(d.A), archKey(d.B)})
+		}
+	}
+	if format == "json" {
+		return writeJSON(w, struct {
+			A           string       `json:"a"`
+			B           string       `json:"b"`
+			Differences []ArchChange `json:"differences"`
+		}{a.Name, b.Name, changes})
+	}
+	rows := [][]string{{"key", a.Name, b.Name, "confidence " + a.Name, "confidence " + b.Name}}
+	for _, c := range changes {
+		row := []string{c.Path, "", "", "", ""}
+		for i, k := range []*ArchKey{c.A, c.B} {
+			if k != nil {
+				row[1+i], row[3+i] = k.Value, k.Confidence
+			}
+		}
+		rows = append(rows, row)
+	}
+	if format == "csv" {
+		return csv.NewWriter(w).WriteAll(rows)
+	}
+	t := &textWriter{w: w}
+	if len(changes) == 0 {
+		t.printf("%s and %s: no number differs\n", nameA, nameB)
+		return t.err
+	}
+	tw := newTable("key", a.Name, b.Name, "confidence")
+	for _, r := range rows[1:] {
+		for i := 1; i <= 4; i++ {
+			if r[i] == "" {
+				r[i] = "-"
+			}
+		}
+		how := r[3]
+		if r[4] != r[3] {
+			how += " / " + r[4]
+		}
+		tw.AppendRow([]any{r[0], clip(r[1], 24), clip(r[2], 24), how})
+	}
+	t.table("", tw)
+	t.printf("\n%s; - : the architecture has no such opcode class or pipe.\n", plural(len(changes), "difference"))
+	return t.err
+}
+
+// ArchCheck is what a check of an architecture file found.
+type ArchCheck struct {
+	File string `json:"file"`
+	ArchSummary
+	Base    string       `json:"base,omitempty"`
+	Changes []ArchChange `json:"changes"` // against the base; A is the base's number
+}
+
+// CheckArch loads a user's architecture through the checks that the bundled ones pass, and lists what it changes in its base.
+func CheckArch(w io.Writer, file, format string) error {
+	a, err := configs.Load(file, nil)
+	if err != nil {
+		return &InputError{err}
+	}
+	s, err := summary(a)
+	if err != nil {
+		return &InputError{err}
+	}
+	c := ArchCheck{File: file, ArchSummary: s, Base: a.Base, Changes: []ArchChange{}}
+	if base, err := configs.Load(a.Base, nil); err == nil {
+		for _, d := range configs.Diff(base, a) {
+			c.Changes = append(c.Changes, ArchChange{d.Path, archKey(d.A), archKey(d.B)})
+		}
+	}
+	if format == "json" {
+		return writeJSON(w, c)
+	}
+	t := &textWriter{w: w}
+	n := s.Numbers
+	t.printf("%s: sound. %s, %s, compute capability %s, board %s.\n", file, s.Name, s.Family, s.ComputeCapability, s.Board)
+	t.printf("%d numbers: %d measured, %d published, %d derived, %d assumed.\n", n["measured"]+n["published"]+n["derived"]+n["assumed"], n["measured"], n["published"],
+		n["derived"], n["assumed"])
+	if len(c.Changes) > 0 {
+		tw := newTable("changed", "in "+a.Base, "here", "confidence here")
+		for _, d := range c.Changes {
+			row := []any{d.Path, "-", "-", ""}
+			if d.A != nil {
+				row[1] = clip(d.A.Value, 24)
+			}
+			if d.B != nil {
+				row[2], row[3] = clip(d.B.Value, 24), d.B.Confidence
+			}
+			tw.AppendRow(row)
+		}
+		t.table("", tw)
+	}
+	return t.err
+}
+
+func writeJSON(w io.Writer, v any) error {
+	e := json.NewEncoder(w)
+	e.SetIndent("", "  ")
+	e.SetEscapeHTML(false)
+	return e.Encode(v)
+}
