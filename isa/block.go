@@ -16,7 +16,6 @@ type Block struct {
 	running  int // warps that have not exited
 	bars     [numBarriers]blockBarrier
 	released []*Warp
-	err      error // an instruction decoded with an error
 }
 
 // NewBlock starts the block with the given linear index. Its warps are at the first instruction.

@@ -19,11 +19,12 @@ type uop struct {
 	pd       [2]uint8
 	ps       [4]pref
 	s        [8]sref
-	imm      uint32
-	sh       uint8
-	b        uint8 // convergence barrier register
-	lut      uint8
+	imm      uint32 // immediate, carry constant or small set of flags, as the opcode's decoder says
+	sh       uint8  // shift distance or width
+	b        uint8  // convergence barrier register
+	lut      uint8  // truth table; opcodes without one keep a flag here (mostly 1: signed)
 	lut2     uint8
+	sgn      bool // shifts: arithmetic
 
 	target    int32
 	hasTarget bool

@@ -72,7 +72,7 @@ func decSHF(d *decoder) {
 	} else {
 		u.imm = ^uint32(0)
 	}
-	u.hasReg = sgn
+	u.sgn = sgn
 }
 
 func execShlImm(w *Warp, u *uop, m uint32) {
@@ -154,7 +154,7 @@ func execShfRHi(w *Warp, u *uop, m uint32) {
 	d := w.out(u, 0, m)
 	for i := range d {
 		n := u.amount(b[i])
-		if u.hasReg {
+		if u.sgn {
 			d[i] = uint32(int64(int32(c[i])) >> n)
 		} else {
 			d[i] = uint32(uint64(c[i]) >> n)
@@ -169,7 +169,7 @@ func execShfRLo(w *Warp, u *uop, m uint32) {
 	for i := range d {
 		v := uint64(c[i])<<32 | uint64(a[i])
 		n := u.amount(b[i])
-		if u.hasReg {
+		if u.sgn {
 			d[i] = uint32(int64(v) >> n)
 		} else {
 			d[i] = uint32(v >> n)
@@ -183,7 +183,7 @@ func decSHL(d *decoder) { d.oldShift(execShfLLo, execShlImm, execShlImm) }
 func decSHR(d *decoder) {
 	u := d.u
 	d.oldShift(execShrVar, execSarImm, execShrImm)
-	u.hasReg = signed(d.in.Mod.Type)
+	u.sgn = signed(d.in.Mod.Type)
 }
 
 // oldShift decodes SHL and SHR of Tesla to Pascal.
@@ -209,7 +209,7 @@ func execShrVar(w *Warp, u *uop, m uint32) {
 	d := w.out(u, 0, m)
 	for i := range d {
 		n := u.amount(b[i])
-		if u.hasReg {
+		if u.sgn {
 			d[i] = uint32(int64(int32(a[i])) >> n)
 		} else {
 			d[i] = uint32(uint64(a[i]) >> n)

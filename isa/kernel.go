@@ -8,7 +8,8 @@ import (
 )
 
 // Kernel is a program bound to a launch: checked, predecoded, with its constant banks and globals in place.
-// Blocks of one kernel may be executed in any order and share only global memory.
+// Blocks of one kernel may be executed in any order and share only global memory. A Kernel and its blocks belong to one
+// goroutine at a time: they reuse block storage and share the launch's memory.
 type Kernel struct {
 	Program *Program
 	Launch  *Launch

@@ -11,7 +11,6 @@ type Memory struct {
 	buffers []*Buffer // by ascending address
 	next    uint64
 	globals map[string]*Buffer // module-scope variables by name
-	last    *Buffer
 }
 
 // Buffer is one allocation.
