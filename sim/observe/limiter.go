@@ -16,6 +16,7 @@ import (
 //     kernel, and latency when the grid is too small to fill the SM.
 const (
 	saturated = 0.85 // share of cycles from which on a unit is said to bound the run
+	busyIssue = 0.70 // issue slots in use from which on waiting for a slot is the bound if it is the largest wait
 	strained  = 0.55 // from here on a busy unit is named if warps wait for it more than for anything else
 )
 
@@ -35,6 +36,10 @@ func Limit(r *sim.Result) sim.Limiter {
 	case r.IssueSlots.Utilization >= saturated:
 		return sim.Limiter{Kind: sim.LimitIssue, What: "issue", Sentence: fmt.Sprintf(
 			"issue: the schedulers issue in %s of their cycles; %.1f eligible warps wait for a slot per issued instruction", percent(r.IssueSlots.Utilization), s.perIssue(sim.NotSelected))}
+	case r.IssueSlots.Utilization >= busyIssue && s.cycles[sim.NotSelected] >= s.cycles[top]:
+		return sim.Limiter{Kind: sim.LimitIssue, What: "issue", Sentence: fmt.Sprintf(
+			"issue: the schedulers issue in %s of their cycles, and more warps are eligible and wait for a slot (%.1f per issued instruction) than wait for anything else",
+			percent(r.IssueSlots.Utilization), s.perIssue(sim.NotSelected))}
 	case pipe != nil && pipe.Utilization >= saturated && wait > 0:
 		return pipeLimit(r, s, pipe)
 	}

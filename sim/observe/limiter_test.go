@@ -1,0 +1,67 @@
+package observe
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/sarchlab/smsim/sim"
+)
+
+// TestLimit gives synthetic results of which only the named numbers differ.
+func TestLimit(t *testing.T) {
+	for _, c := range []struct {
+		name     string
+		issue    float64
+		pipe     string
+		busy     float64
+		states   map[sim.WarpState]uint64 // warp-cycles per 100 instructions
+		warps    float64
+		change   func(*sim.Result)
+		kind     sim.LimiterKind
+		what     string
+		sentence string // contained
+	}{
+		{name: "issue slots", issue: 0.93, pipe: "alu", busy: 0.7, states: map[sim.WarpState]uint64{sim.NotSelected: 800, sim.Wait: 100},
+			warps: 64, kind: sim.LimitIssue, what: "issue", sentence: "93 % of their cycles; 8.0 eligible warps"},
+		{name: "many eligible warps", issue: 0.75, pipe: "alu", busy: 0.7, states: map[sim.WarpState]uint64{sim.NotSelected: 800, sim.MathPipeThrottle: 500},
+			warps: 64, kind: sim.LimitIssue, what: "issue", sentence: "75 %"},
+		{name: "pipe", issue: 0.6, pipe: "alu", busy: 0.94, states: map[sim.WarpState]uint64{sim.MathPipeThrottle: 510, sim.NotSelected: 200},
+			warps: 48, kind: sim.LimitPipe, what: "alu", sentence: "ALU pipe: busy in 94 % of the cycles; 5.1 warps wait"},
+		{name: "pipe below saturation but most waited for", issue: 0.5, pipe: "xu", busy: 0.7, states: map[sim.WarpState]uint64{sim.MIOThrottle: 900, sim.Wait: 100},
+			warps: 48, kind: sim.LimitPipe, what: "xu", sentence: "9.0 warps wait for a pipe per issued instruction (mio_throttle)"},
+		{name: "latency", issue: 0.3, pipe: "alu", busy: 0.28, states: map[sim.WarpState]uint64{sim.Wait: 200, sim.LongScoreboard: 20},
+			warps: 4, kind: sim.LimitLatency, what: "wait", sentence: "1.0 warps a scheduler; 62 % of warp-cycles wait for fixed-latency results"},
+		{name: "memory latency", issue: 0.1, pipe: "lsu", busy: 0.2, states: map[sim.WarpState]uint64{sim.LongScoreboard: 900},
+			warps: 8, kind: sim.LimitMemory, what: "DRAM", sentence: "memory latency: 90 %"},
+		{name: "bandwidth", issue: 0.1, pipe: "lsu", busy: 0.2, states: map[sim.WarpState]uint64{sim.LongScoreboard: 900}, warps: 64,
+			change: func(r *sim.Result) { r.Memory.DRAMBytes, r.MemoryCeiling = 16000, 17.4 }, kind: sim.LimitMemory, what: "dram", sentence: "DRAM moves 16.0 of at most 17.4 bytes a cycle"},
+		{name: "barrier", issue: 0.3, pipe: "lsu", busy: 0.2, states: map[sim.WarpState]uint64{sim.Barrier: 900}, warps: 32,
+			kind: sim.LimitBarrier, what: "barrier", sentence: "90 % of warp-cycles wait at block barriers"},
+		{name: "fetch", issue: 0.3, pipe: "alu", busy: 0.2, states: map[sim.WarpState]uint64{sim.NoInstruction: 900}, warps: 4,
+			kind: sim.LimitFetch, what: "no_instruction", sentence: "fetch: 90 %"},
+		{name: "register file", issue: 0.3, pipe: "alu", busy: 0.6, states: map[sim.WarpState]uint64{sim.DispatchStall: 900}, warps: 16,
+			kind: sim.LimitRegFile, what: "register read ports", sentence: "register file: 90 %"},
+		{name: "occupancy", issue: 0.3, pipe: "alu", busy: 0.3, states: map[sim.WarpState]uint64{sim.LongScoreboard: 900}, warps: 8,
+			change: func(r *sim.Result) {
+				r.Occupancy.TheoreticalWarps, r.Occupancy.Theoretical, r.Occupancy.Limiter = 8, 0.125, "registers"
+			}, kind: sim.LimitOccupancy, what: "registers", sentence: "registers keep the SM at 8 of 64 warps"},
+	} {
+		r := &sim.Result{Cycles: 1000, WarpInstructions: 100, IssueSlots: sim.IssueSlots{Utilization: c.issue},
+			Pipes:     []sim.PipeUse{{Name: c.pipe, Insts: 1, Instances: 4, Utilization: c.busy}},
+			Occupancy: sim.Occupancy{AchievedWarps: c.warps, TheoreticalWarps: 64, MaxWarps: 64, Theoretical: 1, Limiter: "warps"}}
+		for s := sim.WarpState(0); s < sim.NumWarpStates; s++ {
+			n := c.states[s]
+			if s == sim.Selected {
+				n = 100
+			}
+			r.WarpStates = append(r.WarpStates, sim.StateShare{State: s.String(), WarpCycles: n})
+		}
+		if c.change != nil {
+			c.change(r)
+		}
+		got := Limit(r)
+		if got.Kind != c.kind || got.What != c.what || !strings.Contains(got.Sentence, c.sentence) {
+			t.Errorf("%s: %+v\nwant %s %s with %q", c.name, got, c.kind, c.what, c.sentence)
+		}
+	}
+}
