@@ -36,7 +36,7 @@ type Report struct {
 	SM      int
 	Outcome Outcome
 	Insts   int    // machine instructions of the kernel
-	Core    int    // those of the form itself and of the widening of its result
+	Core    int    // those of the form itself, of the extension of its 8-bit operands and of the widening of its result
 	Diff    *Diff  // the first difference
 	Err     string // why it could not be lowered or run; for a form that must be rejected: that it was not
 }
@@ -81,11 +81,12 @@ func (s *Set) RunForm(f *Form, t *isa.Target) Report {
 	return r
 }
 
-// core counts the machine instructions that the form and the widening of its results became, without moves of zero.
+// core counts the machine instructions that the form, the extension of its 8-bit operands and the widening of its
+// results became, without moves of zero.
 func (f *Form) core(p *isa.Program) int {
 	lines := map[int32]bool{}
 	for i, l := range strings.Split(f.Kernel(), "\n") {
-		if l = strings.TrimSpace(l); l == f.PTX || strings.HasPrefix(l, "cvt.u64") {
+		if l = strings.TrimSpace(l); l == f.PTX || strings.HasPrefix(l, "cvt.u64") || strings.Contains(l, ", %h") {
 			lines[int32(i+1)] = true
 		}
 	}
