@@ -29,7 +29,7 @@ func arch(t testing.TB, name string, over ...string) *configs.Arch {
 
 // code builds a program of one target from instructions; control that a test leaves zero is stall 1, no barriers, greedy.
 func code(insts ...isa.Inst) *isa.Program {
-	p := &isa.Program{Name: "test", SM: 90, Regs: 32, InstBytes: 16, SourceFile: "test", ParamBase: 0x210}
+	p := &isa.Program{Name: "test", SM: 90, Regs: 64, InstBytes: 16, SourceFile: "test", ParamBase: 0x210}
 	for i := range insts {
 		in := insts[i]
 		in.PC = uint32(i * 16)
@@ -279,6 +279,39 @@ func TestErrors(t *testing.T) {
 		_, err := Run(a, c.p, launch(1, 32), c.opt)
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v\nwant %s", c.name, err, c.want)
+		}
+	}
+}
+
+// TestDualIssue: a stall count of 0 lets the next instruction issue in the same cycle when it needs another pipe.
+func TestDualIssue(t *testing.T) {
+	a := arch(t, "sm_61")
+	add := op(isa.OpIADD, isa.R(4), isa.R(0), isa.R(1))
+	other := op(isa.OpIADD, isa.R(5), isa.R(0), isa.R(1))
+	pair := func(in isa.Inst) isa.Inst { in.Ctrl.Stall = 0; return in }
+	for _, c := range []struct {
+		name   string
+		insts  []isa.Inst
+		cycles uint64
+		dual   bool
+	}{
+		{"another pipe", []isa.Inst{pair(add), nop()}, 0, true},
+		{"not allowed by the stall count", []isa.Inst{add, nop()}, 1, false},
+		{"waits for a barrier", []isa.Inst{ctl{stall: 2, set: 0}.on(op(isa.OpPOPC, isa.R(6), isa.R(0))), pair(add), ctl{stall: 1, set: -1, wait: 1}.on(nop())}, 1, false},
+		{"control instruction", []isa.Inst{pair(add), bar()}, 1, false},
+		{"independent addition on a free pipe or not", []isa.Inst{pair(add), other}, 1, false},
+	} {
+		p := code(append(c.insts, exit())...)
+		p.SM, p.ParamBase, p.InstBytes = 61, 0x140, 8
+		rec, r := run(t, a, p, 1, 32, Options{})
+		at := rec.at[0]
+		n := len(c.insts) - 1
+		got := at[n] - at[n-1]
+		if c.dual && got != c.cycles || !c.dual && got < c.cycles {
+			t.Errorf("%s: %d cycles, want %d", c.name, got, c.cycles)
+		}
+		if want := uint64(len(at)); r.WarpInstructions != want {
+			t.Errorf("%s: %d instructions counted, %d issued", c.name, r.WarpInstructions, want)
 		}
 	}
 }

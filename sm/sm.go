@@ -61,7 +61,6 @@ type residentBlock struct {
 	b     *isa.Block
 	slots []int // by warp
 	left  int   // warps not ended
-	lines string
 }
 
 func (s *SM) clockTime(cycle uint64) akita.VTimeInSec { return s.Engine().Clock.Time(cycle) }
@@ -84,6 +83,8 @@ func build(e *sim.Engine, a *configs.Arch, m *machine, k *isa.Kernel, path *pipe
 		issueInterval: uint64(max(1, a.SM.IssueInterval)), readRelease: readReleaseCycles,
 		cyclesPerNS: float64(e.Clock.Freq()) / 1e9, noSkip: opt.NoSkip, maxCycles: opt.MaxCycles, progress: opt.Progress,
 		todo: len(blocks), allBlocks: len(blocks)}
+	k.Clock = func(*isa.Warp) uint64 { return e.Cycle() }
+	k.ClockNS = 1 / s.cyclesPerNS
 	const name = "SM[0]"
 	s.Component = sim.NewComponent(name, e, false, s.tick)
 	s.barrier.InitUnit(name + ".BarrierUnit")
@@ -243,6 +244,7 @@ func (s *SM) warpDone(b *residentBlock, t uint64) {
 			break
 		}
 	}
+	s.kernel.Recycle(b.b)
 	s.todo--
 	if s.todo == 0 {
 		s.Engine().Stop()
