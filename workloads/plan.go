@@ -36,6 +36,8 @@ type Settings struct {
 	Outputs    Outputs
 	Caches     Caches
 	CycleLimit uint64 // 0: the command's default
+	// AssumeUnknown lets machine-code listings have unknown instructions: they get a class by their name and no effect.
+	AssumeUnknown bool
 }
 
 // Case is one kernel with one launch: everything but the architecture.
@@ -55,12 +57,13 @@ type Case struct {
 
 	Grid, Block   isa.Dim3
 	DynamicShared int // bytes
+	StaticShared  int // bytes of static shared memory of a listing that does not say; 0: found from what the code touches
 	Args          []Arg
 	Expect        []Expect
 	Work          float64 // units of work of the whole grid; 0: not given
 }
 
-// KernelFile is the PTX text of one or more cases.
+// KernelFile is the PTX text or machine-code listing of one or more cases.
 type KernelFile struct {
 	Path string // for messages and results
 	Text []byte

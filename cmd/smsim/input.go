@@ -15,10 +15,10 @@ import (
 	"github.com/sarchlab/smsim/workloads"
 )
 
-// maxInput bounds a run file or PTX file.
+// maxInput bounds an input file.
 const maxInput = 256 << 20
 
-// load reads a run file, a PTX file or a bundled workload; "-" is standard input.
+// load reads a run file, a PTX file, a machine-code listing or a bundled workload; "-" is standard input.
 func (s *settings) load(name string, in io.Reader) (*workloads.Plan, error) {
 	shown := name
 	var text []byte
@@ -35,8 +35,8 @@ func (s *settings) load(name string, in io.Reader) (*workloads.Plan, error) {
 	if err != nil {
 		return nil, &study.InputError{Err: readError(shown, err)}
 	}
-	if isPTX(shown, text) {
-		return s.barePTX(shown, text), nil
+	if workloads.Recognise(shown, text) != workloads.TextOther {
+		return s.bareKernel(shown, text), nil
 	}
 	return inputPlan(workloads.Decode(shown, text))
 }
@@ -85,24 +85,8 @@ func similar(name string) string {
 	return ""
 }
 
-// isPTX tells PTX from YAML by the file's extension, or by a .version directive at the start of a line.
-func isPTX(name string, text []byte) bool {
-	switch strings.ToLower(filepath.Ext(name)) {
-	case ".ptx":
-		return true
-	case ".yaml", ".yml":
-		return false
-	}
-	for line := range strings.Lines(string(text)) {
-		if t := strings.TrimSpace(line); strings.HasPrefix(t, ".version") || strings.HasPrefix(t, ".target") {
-			return true
-		}
-	}
-	return false
-}
-
-// barePTX is the plan of a PTX file; applyLaunch fills in the launch.
-func (s *settings) barePTX(name string, text []byte) *workloads.Plan {
+// bareKernel is the plan of a PTX file or a machine-code listing; applyLaunch fills in the launch.
+func (s *settings) bareKernel(name string, text []byte) *workloads.Plan {
 	at := strictyaml.Place{File: name}
 	return &workloads.Plan{Path: name, Name: strings.TrimSuffix(filepath.Base(name), filepath.Ext(name)), Bare: true,
 		Settings: workloads.Settings{Check: workloads.CheckAuto, Caches: workloads.CachesWarm},
@@ -133,7 +117,7 @@ func (s *settings) applyLaunch(plan *workloads.Plan) error {
 		from, ok := s.origin(d.key)
 		if !ok {
 			if d.to.X == 0 {
-				return usageError{fmt.Errorf("a PTX file needs its launch: --grid, --block and one --arg for each parameter; --%s is missing", d.key)}
+				return usageError{fmt.Errorf("a kernel file needs its launch: --grid, --block and one --arg for each parameter; --%s is missing", d.key)}
 			}
 			continue
 		}
@@ -161,6 +145,16 @@ func (s *settings) applyLaunch(plan *workloads.Plan) error {
 			return bad(from, fmt.Errorf("%d is negative", v))
 		}
 		c.DynamicShared = v
+	}
+	if from, ok := s.origin("static-shared"); ok {
+		v := s.v.GetInt("static-shared")
+		switch {
+		case v < 0:
+			return bad(from, fmt.Errorf("%d is negative", v))
+		case !c.Kernel.IsListing():
+			return bad(from, fmt.Errorf("%s is PTX, which declares its shared memory; the setting is for machine-code listings", c.Kernel.Path))
+		}
+		c.StaticShared = v
 	}
 	return s.applyArgs(plan, c)
 }

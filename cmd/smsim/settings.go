@@ -23,7 +23,8 @@ const envPrefix = "SMSIM"
 func addTargetFlags(f *pflag.FlagSet) {
 	f.StringSlice("arch", nil, "architectures, such as sm_86,sm_90, or files of your own (default "+study.DefaultArch+")")
 	f.StringArray("set", nil, "change a number of the architecture, such as lsu.l1_latency=40 (repeatable; smsim archs NAME lists keys)")
-	f.StringSlice("kernel", nil, "kernel (.entry) of a PTX or workload file; variants of a study")
+	f.StringSlice("kernel", nil, "kernel of a PTX file, machine-code listing or workload; variants of a study")
+	f.Bool("assume-unknown", false, "unknown instructions of a machine-code listing take time by their name's family and change nothing")
 }
 
 func addRunFlags(f *pflag.FlagSet) {
@@ -32,6 +33,7 @@ func addRunFlags(f *pflag.FlagSet) {
 	f.String("grid", "", "blocks, such as 132 or 16,16")
 	f.String("block", "", "threads a block, such as 128 or 32,8")
 	f.Int("shared", 0, "dynamic shared memory a block, bytes")
+	f.Int("static-shared", 0, "static shared memory a block of a machine-code listing without resource lines, bytes (default: what the code touches)")
 	f.StringArray("arg", nil, "kernel argument (repeatable, in order; see above)")
 	f.StringSlice("launch", nil, "launches of a study to run (default: all)")
 	f.String("blocks", "", "blocks this SM runs: sm-share (0, nSM, 2 nSM, ...), whole, a count, or a list such as 0,132")
@@ -202,6 +204,7 @@ func (s *settings) applyTarget(plan *workloads.Plan) error {
 			plan.Archs = []string{arch}
 		}
 	}
+	plan.AssumeUnknown = s.v.GetBool("assume-unknown")
 	from, _ := s.origin("set")
 	for _, kv := range s.list("set") {
 		k, v, ok := strings.Cut(kv, "=")
@@ -252,7 +255,7 @@ func (s *settings) applyChoices(plan *workloads.Plan) error {
 
 // applyStudy selects variants and launches. The geometry of a study stands in its file.
 func (s *settings) applyStudy(plan *workloads.Plan) error {
-	for _, key := range []string{"grid", "block", "shared", "arg"} {
+	for _, key := range []string{"grid", "block", "shared", "static-shared", "arg"} {
 		if from, ok := s.origin(key); ok {
 			return bad(from, fmt.Errorf("%s is a study, whose launches stand in the file; choose some with --launch and --kernel", plan.Path))
 		}
