@@ -17,6 +17,9 @@ func (in *Inst) String() string {
 
 // Text is instruction i of the program with branch targets as addresses.
 func (p *Program) Text(i int) string {
+	if s, ok := p.Unknown[i]; ok {
+		return s
+	}
 	return p.Insts[i].text(p.SM, func(t int) string {
 		if t >= 0 && t < len(p.Insts) {
 			return fmt.Sprintf("%#x", p.Insts[t].PC)

@@ -361,6 +361,8 @@ type Mod struct {
 	BSel  uint16 // the same of b; 0: 0x7654 (0x32)
 	DSel  uint8  // video: destination selector (0 word, 1-4 bytes .B0-.B3, 5-6 halves .H0 .H1) or lane mask of SIMD forms
 	Flags ModFlags
+	// Assumed is the class of a NOP that stands for an instruction that is not known; ClassNone: a real NOP.
+	Assumed Class
 }
 
 // Has reports whether all of the given modifiers are set.

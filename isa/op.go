@@ -471,6 +471,10 @@ func (in *Inst) Class() Class {
 		if in.Mod.Has(ModMMA) {
 			return ClassHFMA2MMA
 		}
+	case ClassNOP:
+		if in.Mod.Assumed != ClassNone {
+			return in.Mod.Assumed
+		}
 	}
 	return c
 }

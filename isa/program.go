@@ -25,17 +25,20 @@ type Program struct {
 	ConstBanks  map[uint8][]byte // initialised constant banks other than bank 0 (parameters)
 	Globals     []Global         // module-scope global variables, placed at launch
 
-	MaxThreads   int  // .maxntid / launch bounds, 0: none
-	ReqBlock     Dim3 // .reqntid, zero: none
-	MinBlocks    int  // .minnctapersm, 0: none
-	Barriers     int  // named barriers used, at least 1 if any
-	Control      ControlOrigin
-	Files        []string // CUDA source files named by line information
-	SourceFile   string   // the PTX or SASS file
-	Source       []string // its lines, for reports; may be nil
-	Notes        []string // things a reader of the results should know (newer .target, emulated instructions)
-	InstBytes    uint32   // bytes of one instruction: 8 (Tesla to Pascal) or 16
-	SchedPadding bool     // addresses include control words (Kepler, Maxwell, Pascal)
+	MaxThreads int  // .maxntid / launch bounds, 0: none
+	ReqBlock   Dim3 // .reqntid, zero: none
+	MinBlocks  int  // .minnctapersm, 0: none
+	Barriers   int  // named barriers used, at least 1 if any
+	Control    ControlOrigin
+	Files      []string // CUDA source files named by line information
+	SourceFile string   // the PTX or SASS file
+	Source     []string // its lines, for reports; may be nil
+	Notes      []string // things a reader of the results should know (newer .target, emulated instructions)
+	InstBytes  uint32   // bytes of one instruction: 8 (Tesla to Pascal) or 16
+	// Unknown holds the texts of instructions whose meaning is not known, by index: they are NOPs with an assumed class
+	// (Mod.Assumed), which take time and change nothing.
+	Unknown      map[int]string
+	SchedPadding bool // addresses include control words (Kepler, Maxwell, Pascal)
 }
 
 // Param is one kernel parameter.

@@ -8,8 +8,6 @@ import (
 
 	"github.com/sarchlab/smsim/configs"
 	"github.com/sarchlab/smsim/isa"
-	"github.com/sarchlab/smsim/isa/lower"
-	"github.com/sarchlab/smsim/isa/ptx"
 	"github.com/sarchlab/smsim/strictyaml"
 	"github.com/sarchlab/smsim/workloads"
 )
@@ -33,7 +31,7 @@ type programKey struct {
 
 type parsed struct {
 	once sync.Once
-	m    *ptx.Module
+	s    *source
 	err  error
 }
 
@@ -61,8 +59,8 @@ func newCompiler(plan *workloads.Plan, archs []string) (*compiler, error) {
 	return c, nil
 }
 
-// module parses a kernel file once.
-func (c *compiler) module(f *workloads.KernelFile) (*ptx.Module, error) {
+// source parses a kernel file once.
+func (c *compiler) source(f *workloads.KernelFile) (*source, error) {
 	c.mu.Lock()
 	p := c.modules[f]
 	if p == nil {
@@ -70,17 +68,18 @@ func (c *compiler) module(f *workloads.KernelFile) (*ptx.Module, error) {
 		c.modules[f] = p
 	}
 	c.mu.Unlock()
-	p.once.Do(func() { p.m, p.err = ptx.Parse(f.Path, f.Text) })
-	return p.m, p.err
+	p.once.Do(func() { p.s, p.err = readSource(f) })
+	return p.s, p.err
 }
 
-// program compiles a kernel for an architecture once. All errors are the user's.
+// program is the machine code of a case on an architecture: lowered once from PTX, or read once from a listing and
+// given the case's parameters. All errors are the user's.
 func (c *compiler) program(cs *workloads.Case, m *machine) (*isa.Program, error) {
-	mod, err := c.module(cs.Kernel)
+	src, err := c.source(cs.Kernel)
 	if err != nil {
 		return nil, err
 	}
-	entry, err := entryName(mod, cs)
+	entry, err := entryName(src, cs)
 	if err != nil {
 		return nil, err
 	}
@@ -92,18 +91,20 @@ func (c *compiler) program(cs *workloads.Case, m *machine) (*isa.Program, error)
 		c.programs[key] = p
 	}
 	c.mu.Unlock()
-	p.once.Do(func() { p.p, p.err = lower.Compile(mod, entry, m.target, lower.Options{}) })
-	return p.p, p.err
+	p.once.Do(func() { p.p, p.err = src.program(entry, m.target, c.plan.AssumeUnknown) })
+	if p.err != nil || src.listing == nil {
+		return p.p, p.err
+	}
+	return listedCase(p.p, cs, m.target)
 }
 
 // entryName resolves the entry of a case: the one it names, or the file's only one.
-func entryName(m *ptx.Module, cs *workloads.Case) (string, error) {
-	var names []string
-	for _, f := range m.Entries() {
-		names = append(names, f.Name)
-	}
+func entryName(src *source, cs *workloads.Case) (string, error) {
+	names := src.entries()
 	file := filepath.Base(cs.Kernel.Path)
 	switch {
+	case len(names) == 0 && src.listing != nil:
+		return "", cs.EntryAt.Errorf("%s has no function with instructions", file)
 	case len(names) == 0:
 		return "", cs.EntryAt.Errorf("%s has no kernel (.entry with a body)", file)
 	case cs.Entry == "" && len(names) > 1:

@@ -20,24 +20,23 @@ type Machine struct {
 	Name    string
 }
 
-// Compile lowers the kernels of a PTX file for the plan's architectures: the entries named, or all.
+// Compile gives the machine code of the kernels of a file on the plan's architectures: the entries named, or all.
+// PTX is lowered; a listing is read.
 func Compile(plan *workloads.Plan, file *workloads.KernelFile, entries []string) ([]Machine, error) {
 	archs := plan.Archs
 	if len(archs) == 0 {
-		archs = []string{DefaultArch}
+		archs = defaultArchs(file)
 	}
 	c, err := newCompiler(plan, archs)
 	if err != nil {
 		return nil, &InputError{err}
 	}
-	m, err := c.module(file)
+	m, err := c.source(file)
 	if err != nil {
 		return nil, &InputError{err}
 	}
 	if len(entries) == 0 {
-		for _, f := range m.Entries() {
-			entries = append(entries, f.Name)
-		}
+		entries = m.entries()
 		if len(entries) == 0 {
 			return nil, &InputError{fmt.Errorf("%s has no kernel (.entry with a body)", file.Path)}
 		}

@@ -87,7 +87,7 @@ func Execute(plan *workloads.Plan, opt Options) (*Report, error) {
 		XAxis: plan.XAxis, WorkUnit: plan.WorkUnit}
 	archs := plan.Archs
 	if len(archs) == 0 {
-		archs = []string{DefaultArch}
+		archs = planArchs(plan)
 	}
 	comp, err := newCompiler(plan, archs)
 	if err != nil {

@@ -56,8 +56,9 @@ type Case struct {
 	EntryAt strictyaml.Place
 
 	Grid, Block   isa.Dim3
-	DynamicShared int // bytes
-	StaticShared  int // bytes of static shared memory of a listing that does not say; 0: found from what the code touches
+	DynamicShared int          // bytes
+	StaticShared  int          // bytes of static shared memory of a listing that does not say; 0: found from what the code touches
+	Consts        []ConstWords // contents of constant banks that a listing does not show
 	Args          []Arg
 	Expect        []Expect
 	Work          float64 // units of work of the whole grid; 0: not given

@@ -156,6 +156,18 @@ func (s *settings) applyLaunch(plan *workloads.Plan) error {
 		}
 		c.StaticShared = v
 	}
+	if from, ok := s.origin("const"); ok {
+		if !c.Kernel.IsListing() {
+			return bad(from, fmt.Errorf("%s is PTX, which holds its constants; the setting is for machine-code listings", c.Kernel.Path))
+		}
+		for _, text := range s.list("const") {
+			w, err := workloads.ParseConst(text)
+			if err != nil {
+				return bad(from, err)
+			}
+			c.Consts = append(c.Consts, w)
+		}
+	}
 	return s.applyArgs(plan, c)
 }
 

@@ -16,11 +16,15 @@ import (
 func newRun() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "run FILE",
-		Short: "simulate a workload, a study or a bare PTX kernel and say what limits it",
+		Short: "simulate a workload, a study, a PTX kernel or a machine-code listing and say what limits it",
 		Long: `run simulates a kernel on one SM, checks its output and reports where the time goes.
 
-FILE is a workload or study file (YAML, see docs/workloads.md), a PTX file with the launch given
-by flags, the name of a bundled workload (ncc, sha256, gemm8, ...), or - for standard input.
+FILE is a workload or study file (YAML, see docs/workloads.md), a PTX file or a machine-code listing
+(output of cuobjdump -sass or nvdisasm, see docs/sass.md) with the launch given by flags, the name of a
+bundled workload (ncc, sha256, gemm8, ...), or - for standard input.
+
+A listing runs on the target it is for. It does not declare parameters: the arguments are laid out in
+order, each at the next multiple of its own size.
 
 Arguments of the kernel, in order, one --arg each; a leading NAME= names it:
   buf:SIZE[:seed=N][:mask=N][:out]     buffer of pseudo-random words (x = x*1664525 + 1013904223)
@@ -41,7 +45,9 @@ Exit code: 0 fine, 1 a simulation or a check failed, 2 wrong usage or input.`,
   smsim run ncc --arch sm_86,sm_90 --launch 1024x2 --format json
   smsim run sha256 --set classes.shf.issue_interval=1
   smsim run kernel.ptx --kernel saxpy --arch sm_89 --grid 128 --block 256 \
-      --arg x=buf:1M:seed=1 --arg y=zero:1M --arg u32:3`,
+      --arg x=buf:1M:seed=1 --arg y=zero:1M --arg u32:3
+  cuobjdump -sass a.out | smsim run - --kernel saxpy --grid 128 --block 256 \
+      --arg buf:1M --arg zero:1M --arg u32:3`,
 		Args: oneFile,
 	}
 	addRunFlags(cmd.Flags())

@@ -34,6 +34,7 @@ func addRunFlags(f *pflag.FlagSet) {
 	f.String("block", "", "threads a block, such as 128 or 32,8")
 	f.Int("shared", 0, "dynamic shared memory a block, bytes")
 	f.Int("static-shared", 0, "static shared memory a block of a machine-code listing without resource lines, bytes (default: what the code touches)")
+	f.StringArray("const", nil, "BANK:OFFSET=WORD,...: words of a constant bank that a machine-code listing does not show, such as 2:0=0x01010101 (repeatable)")
 	f.StringArray("arg", nil, "kernel argument (repeatable, in order; see above)")
 	f.StringSlice("launch", nil, "launches of a study to run (default: all)")
 	f.String("blocks", "", "blocks this SM runs: sm-share (0, nSM, 2 nSM, ...), whole, a count, or a list such as 0,132")
@@ -255,7 +256,7 @@ func (s *settings) applyChoices(plan *workloads.Plan) error {
 
 // applyStudy selects variants and launches. The geometry of a study stands in its file.
 func (s *settings) applyStudy(plan *workloads.Plan) error {
-	for _, key := range []string{"grid", "block", "shared", "static-shared", "arg"} {
+	for _, key := range []string{"grid", "block", "shared", "static-shared", "const", "arg"} {
 		if from, ok := s.origin(key); ok {
 			return bad(from, fmt.Errorf("%s is a study, whose launches stand in the file; choose some with --launch and --kernel", plan.Path))
 		}

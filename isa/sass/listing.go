@@ -14,6 +14,8 @@ type Listing struct {
 	File  string
 	Lines []string
 	Funcs []*Function
+
+	data []*dataSection
 }
 
 // Function is the text of one function, split into instructions but not yet interpreted.
@@ -82,8 +84,22 @@ func Read(file string, text []byte) (*Listing, error) {
 		f = &Function{Name: name, SM: sm, Line: line, Labels: map[string]int{}, Regs: -1, SharedBytes: -1, LocalBytes: -1}
 		l.Funcs = append(l.Funcs, f)
 	}
+	var data *dataSection
 	for i, s := range l.Lines {
 		n := i + 1
+		if strings.Contains(s, ".section") && reAnySection.MatchString(s) {
+			data = l.openData(s)
+		}
+		if data != nil {
+			data.line(s)
+			continue
+		}
+		if strings.Contains(s, "SHI_REGISTERS") && f != nil {
+			if m := reSHI.FindStringSubmatch(s); m != nil {
+				f.Regs, _ = strconv.Atoi(m[1])
+			}
+			continue
+		}
 		if t := strings.TrimLeft(s, " \t{"); strings.HasPrefix(t, "/*") && f != nil {
 			if err := l.instruction(f, s, n); err != nil {
 				return nil, err

@@ -23,9 +23,27 @@ func (l *Listing) Entry(name string) (*Function, error) {
 	return nil, fmt.Errorf("%s: no function %q; the file has %s", l.File, name, strings.Join(names, ", "))
 }
 
-// Program interprets a function's instructions. sm is the target when the listing does not name one.
-// All unknown opcodes, modifiers and operands are reported at once, with counts and the first place of each.
+// Options of reading a function.
+type Options struct {
+	SM int // the target when the listing does not name one, 90 for sm_90
+	// AssumeUnknown gives unknown instructions a class by their name and no effect on values, instead of an error.
+	AssumeUnknown bool
+}
+
+// Program is the function as Read gives it, with no shared memory where the listing does not say how much it has.
 func (l *Listing) Program(f *Function, sm int) (*isa.Program, error) {
+	p, err := l.Read(f, Options{SM: sm})
+	if err == nil {
+		p.SharedBytes = max(p.SharedBytes, 0)
+	}
+	return p, err
+}
+
+// Read interprets a function's instructions. All unknown opcodes, modifiers and operands are reported at once, with
+// counts and the first place of each. SharedBytes is -1 if no resource line gives it; registers are then counted from
+// the code, and there is no local memory.
+func (l *Listing) Read(f *Function, opt Options) (*isa.Program, error) {
+	sm := opt.SM
 	if f.SM != 0 {
 		sm = f.SM
 	}
@@ -46,6 +64,13 @@ func (l *Listing) Program(f *Function, sm int) (*isa.Program, error) {
 	for i := range f.Insts {
 		r := &f.Insts[i]
 		in, label, err := parseText(sm, r.text)
+		if err != nil && opt.AssumeUnknown {
+			in, label, err = assume(sm, r.text), "", nil
+			if p.Unknown == nil {
+				p.Unknown = map[int]string{}
+			}
+			p.Unknown[i] = r.text
+		}
 		if err != nil {
 			unknown[err.Error()]++
 			if first[err.Error()] == nil {
@@ -72,11 +97,15 @@ func (l *Listing) Program(f *Function, sm int) (*isa.Program, error) {
 	if decoded == len(f.Insts) && decoded > 0 {
 		p.Control = isa.ControlDecoded
 	}
+	if len(p.Unknown) > 0 {
+		p.Notes = append(p.Notes, assumptions(p))
+	}
 	p.Regs = f.Regs
 	if p.Regs < 0 {
 		p.Regs = registersUsed(p.Insts)
 	}
-	p.SharedBytes = max(f.SharedBytes, 0)
+	p.SharedBytes = f.SharedBytes
+	l.attach(f, p)
 	if sm >= 90 {
 		p.SharedBase = systemShared
 	}

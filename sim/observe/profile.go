@@ -54,19 +54,11 @@ func (c *Collector) fillHot(r *sim.Result, total uint64) {
 				top = s
 			}
 		}
-		h := sim.HotInst{Index: e.index, PC: in.PC, Text: text(in), Executed: c.insts[e.index].executed, WarpCycles: e.cycles,
+		h := sim.HotInst{Index: e.index, PC: in.PC, Text: c.m.Program.Text(e.index), Executed: c.insts[e.index].executed, WarpCycles: e.cycles,
 			Share: ratio(e.cycles, total), TopStall: top.String()}
 		h.SourceLine, h.SourceText = source(c.m.Program, in)
 		r.Hot = append(r.Hot, h)
 	}
-}
-
-// text is the instruction as listings print it, if the instruction can print itself.
-func text(in *isa.Inst) string {
-	if s, ok := any(in).(fmt.Stringer); ok {
-		return s.String()
-	}
-	return in.Op.String()
 }
 
 // source names the line an instruction came from, and gives its text if the program has it.
