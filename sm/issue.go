@@ -192,6 +192,13 @@ func (p *smsp) follow(i int, w *warp, c *timing, e *isa.Effect, t uint64, off bo
 		w.state = sim.Barrier
 		return
 	}
+	if w.state == sim.BranchResolving {
+		// The branch's own stall count is a wait; only what its target takes beyond that is resolving.
+		n := stall - 1
+		w.acc[sim.Wait] += uint32(n)
+		w.spent += n
+		w.since += n
+	}
 	p.wakeAt(i, at, t)
 }
 
