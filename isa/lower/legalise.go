@@ -216,6 +216,10 @@ func (f *fn) materialise(out *[]isa.Inst, o isa.Operand, at *isa.Inst) isa.Opera
 		}
 	}
 	mv := func(d isa.Reg, s isa.Operand) {
+		if s.Kind == isa.KindConst && s.Reg == isa.RZ && f.t.SM >= 90 {
+			*out = append(*out, isa.Inst{Op: isa.OpLDC, Mod: isa.Mod{Size: 4}, NDst: 1, NSrc: 1, Pos: at.Pos, Dst: [isa.MaxDst]isa.Operand{isa.R(d)}, Src: [isa.MaxSrc]isa.Operand{s}})
+			return
+		}
 		*out = append(*out, isa.Inst{Op: isa.OpMOV, NDst: 1, NSrc: 1, Pos: at.Pos, Dst: [isa.MaxDst]isa.Operand{isa.R(d)}, Src: [isa.MaxSrc]isa.Operand{s}})
 	}
 	key := o

@@ -158,7 +158,11 @@ func floatPair(in *isa.Inst) bool {
 
 // finish inserts the loads that belong before loops.
 func (c *constPool) finish() {
-	for b, list := range c.pending {
+	for _, b := range c.f.blocks {
+		list := c.pending[b]
+		if len(list) == 0 {
+			continue
+		}
 		at := len(b.insts)
 		if b.terminator() != nil {
 			at--

@@ -56,7 +56,7 @@ func (u *fuser) foldAddress(in *isa.Inst, o *isa.Operand) bool {
 	if o.Flags&flagPair != 0 {
 		t := u.f.tuples[o.Reg]
 		d := u.anyDepth(t[0])
-		if d == nil || u.anyDepth(t[1]) != d || !isAdd64(d) {
+		if d == nil || u.anyDepth(t[1]) != d || !isAdd64(d) || !u.f.definesPair(d, t[0], t[1]) {
 			return false
 		}
 		terms := pairTerms(d)

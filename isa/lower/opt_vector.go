@@ -98,7 +98,7 @@ func (f *fn) vectorise() {
 			switch {
 			case in.Op == isa.OpLDS && in.Mod.Size == 4 && in.Guard.Kind == isa.KindNone && in.Dst[0].Reg >= isa.VirtualBase && !in.Mod.Has(isa.ModStrong):
 				o := in.Src[0]
-				if o.Flags != 0 || o.Reg < isa.VirtualBase && o.Reg != isa.RZ {
+				if o.Flags&^(isa.ScaleX4|isa.ScaleX8|isa.ScaleX16) != 0 || o.Reg < isa.VirtualBase && o.Reg != isa.RZ {
 					break
 				}
 				if _, member := f.inTuple[in.Dst[0].Reg]; member || !defs[n.of(isa.KindReg, in.Dst[0].Reg)].value() {
@@ -111,10 +111,15 @@ func (f *fn) vectorise() {
 			default:
 				// A base that changes ends its group.
 				for k := range in.Dst[:in.NDst] {
-					o := isa.Mem(in.Dst[k].Reg, 0, false)
-					if in.Dst[k].Kind == isa.KindReg && groups[o] != nil {
-						f.joinLoads(b, groups[o], n, z, defs)
-						delete(groups, o)
+					if in.Dst[k].Kind != isa.KindReg {
+						continue
+					}
+					for _, scale := range []isa.OperandFlags{0, isa.ScaleX4, isa.ScaleX8, isa.ScaleX16} {
+						o := isa.Mem(in.Dst[k].Reg, 0, false)
+						if o.Flags = scale; groups[o] != nil {
+							f.joinLoads(b, groups[o], n, z, defs)
+							delete(groups, o)
+						}
 					}
 				}
 			}
@@ -133,6 +138,11 @@ func (f *fn) joinLoads(b *block, at []int, n numbering, z []uint8, defs []defSit
 	align := uint8(32)
 	if base != isa.RZ {
 		align = z[n.of(isa.KindReg, base)]
+		for shift, scale := range map[uint8]isa.OperandFlags{2: isa.ScaleX4, 3: isa.ScaleX8, 4: isa.ScaleX16} {
+			if b.insts[at[0]].Src[0].Is(scale) {
+				align += shift
+			}
+		}
 	}
 	byOffset := map[int64]int{}
 	var offsets []int64

@@ -43,11 +43,19 @@ func (u *fuser) innerPair(t pairTerm) *isa.Inst {
 	if d == nil {
 		return nil
 	}
-	h := u.inner(&t.hi)
-	if h != d {
+	if u.inner(&t.hi) != d || !u.f.definesPair(d, t.lo.Reg, t.hi.Reg) {
 		return nil
 	}
 	return d
+}
+
+// definesPair says that the instruction's 64-bit result has these registers as low and high word, in this order.
+func (f *fn) definesPair(d *isa.Inst, lo, hi isa.Reg) bool {
+	if d.Dst[0].Flags&flagPair != 0 {
+		regs := f.tuples[d.Dst[0].Reg]
+		return len(regs) == 2 && regs[0] == lo && regs[1] == hi
+	}
+	return (isAdd64(d) || isLea64(d)) && d.Dst[0].Reg == lo && d.Dst[1].Reg == hi
 }
 
 // pairDefinition is the instruction that defines both words of a term.
@@ -60,7 +68,7 @@ func (u *fuser) pairDefinition(t pairTerm) *isa.Inst {
 		return nil
 	}
 	d := u.definition(l)
-	if d == nil || u.definition(h) != d {
+	if d == nil || u.definition(h) != d || !u.f.definesPair(d, t.lo.Reg, t.hi.Reg) {
 		return nil
 	}
 	return d
