@@ -91,7 +91,9 @@ func TestRunReportsWhereItBroke(t *testing.T) {
 		want    string
 	}{
 		{"panic", func(*Engine) func(uint64) { return func(uint64) { panic("bank -1") } }, "internal error at cycle 9 in Unit: bank -1"},
-		{"error", func(e *Engine) func(uint64) { return func(uint64) { e.Fail(errors.New("out of bounds")); e.Fail(errors.New("later")) } }, "out of bounds"},
+		{"error", func(e *Engine) func(uint64) {
+			return func(uint64) { e.Fail(errors.New("out of bounds")); e.Fail(errors.New("later")) }
+		}, "out of bounds"},
 		{"idle", func(*Engine) func(uint64) { return func(uint64) {} }, ErrIdle.Error()},
 	} {
 		e := NewEngine(NewClock(1000))
