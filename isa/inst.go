@@ -341,6 +341,7 @@ const (
 	ModLU                                // LDL.LU: last use
 	ModINV                               // CCTL.IV
 	Mod32                                // CS2R.32
+	ModCTA                               // .CTA scope: MEMBAR orders for the block only
 )
 
 // Mod holds an instruction's modifiers beside its opcode.

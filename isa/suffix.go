@@ -389,4 +389,5 @@ func (in *Inst) memorySuffix(add func(string), flag func(ModFlags, string)) {
 	} else {
 		flag(ModSys, "SYS")
 	}
+	flag(ModCTA, "CTA")
 }

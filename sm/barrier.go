@@ -74,7 +74,7 @@ func (s *SM) membar(t uint64, e *isa.Effect, w *warp) uint64 {
 const membarInterval = 3
 
 // isBlockScope says whether a memory barrier orders for the threads of its block only.
-func isBlockScope(in *isa.Inst) bool { return !in.Mod.Has(isa.ModStrong) }
+func isBlockScope(in *isa.Inst) bool { return in.Mod.Has(isa.ModCTA) }
 
 // pairStall is the part of control_flow.reconverge that the BSSY's own stall count was in the measured pair.
 const pairStall = 4

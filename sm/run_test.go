@@ -146,6 +146,8 @@ func TestGates(t *testing.T) {
 	lds := ctl{stall: 1, set: 0}.on(op(isa.OpLDS, isa.R(4), isa.Mem(isa.RZ, 0, false)))
 	lds.Mod.Size = 4
 	constant := op(isa.OpIADD3, isa.R(4), isa.R(0), isa.C(0, 0x210), isa.R(isa.RZ))
+	fence := op(isa.OpMEMBAR, none)
+	fence.Mod.Flags |= isa.ModCTA
 	sleep := op(isa.OpNANOSLEEP, none, isa.I(0))
 	bssy := op(isa.OpBSSY, isa.Operand{Kind: isa.KindBarrier, Reg: 0}, isa.Label(1))
 	bssy.NDst, bssy.NSrc, bssy.Src[0], bssy.Src[1] = 0, 2, isa.Operand{Kind: isa.KindBarrier, Reg: 0}, isa.Label(1)
@@ -184,6 +186,8 @@ func TestGates(t *testing.T) {
 		{"branch not taken", []isa.Inst{never(jump(2)), nop()}, 5, sim.Wait, 4},
 		{"taken branch elsewhere", []isa.Inst{jump(2), nop(), nop()}, 10, sim.BranchResolving, 5},
 		{"stall count of a taken branch", []isa.Inst{jump(2), nop(), nop()}, 10, sim.Wait, 4},
+		{"memory barrier of the chip", []isa.Inst{op(isa.OpMEMBAR, none), nop()}, 266, sim.Membar, 265},
+		{"memory barrier of the block", []isa.Inst{fence, nop()}, 9, sim.Membar, 8},
 		{"sleep", []isa.Inst{sleep, nop()}, 76, sim.Sleeping, 75},
 		{"convergence barrier", []isa.Inst{stall(4, bssy), bsync, nop()}, 14, sim.BranchResolving, 13},
 		{"block barrier of one warp", []isa.Inst{bar(), nop()}, 15, sim.Barrier, 14},

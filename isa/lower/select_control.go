@@ -105,9 +105,13 @@ func ruleFence(x *expander) {
 		x.mods = nil
 		return
 	}
+	var m isa.Mod
+	if x.in.Has("cta") {
+		m.Flags |= isa.ModCTA
+	}
 	x.mods = nil
 	if x.sm() >= 20 {
-		x.emit(isa.OpMEMBAR, isa.Mod{}, nil, nil)
+		x.emit(isa.OpMEMBAR, m, nil, nil)
 	}
 }
 

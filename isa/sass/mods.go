@@ -160,6 +160,9 @@ func (m *modState) apply(s string) (ok bool) {
 		return true
 	case op == isa.OpMEMBAR && (s == "ALL" || s == "SC"):
 		return true
+	case op == isa.OpMEMBAR && s == "CTA":
+		mod.Flags |= isa.ModCTA
+		return true
 	case (op == isa.OpBRA || op == isa.OpBRX) && s == "U":
 		mod.Flags |= isa.ModU
 		return true
