@@ -74,6 +74,6 @@ capability 1.x to 12.x, without a GPU and without the CUDA toolkit.`,
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return usageError{flagError(cmd, err)} })
 	root.AddCommand(newRun(), newArchs(), newDisasm(), newVersion(),
-		newLut(), newOccupancy(), newArch())
+		newLut(), newOccupancy(), newArch(), newConform())
 	return root
 }

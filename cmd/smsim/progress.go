@@ -45,23 +45,50 @@ func (p *progress) update(s study.Progress) {
 		return
 	}
 	p.shown = now
+	p.show(s.Share, describe(s, took))
+}
+
+// count shows how many of a number of things are done.
+func (p *progress) count(what string, done, total int) {
+	if !p.on {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	now := time.Now()
+	took := now.Sub(p.begin)
+	if took < time.Second || now.Sub(p.shown) < 100*time.Millisecond {
+		return
+	}
+	p.shown = now
+	share := float64(done) / float64(max(1, total))
+	p.show(share, fmt.Sprintf("%d of %d %s%s", done, total, what, remaining(share, took)))
+}
+
+// show sets the bar; the caller holds the lock.
+func (p *progress) show(share float64, text string) {
 	if p.bar == nil {
 		p.bar = progressbar.NewOptions(progressSteps, progressbar.OptionSetWriter(p.w), progressbar.OptionSetWidth(24),
 			progressbar.OptionSetPredictTime(false), progressbar.OptionClearOnFinish())
 	}
-	p.bar.Describe(describe(s, took))
+	p.bar.Describe(text)
 	// A failed write to the terminal only loses the bar.
-	_ = p.bar.Set(int(s.Share * (progressSteps - 1)))
+	_ = p.bar.Set(int(share * (progressSteps - 1)))
 }
 
 // describe is the text beside the bar: runs done, rate, remaining time as far as it can be told.
 func describe(s study.Progress, took time.Duration) string {
 	text := fmt.Sprintf("%d of %d runs, %.1f M warp-instructions/s", s.Done, s.Total, float64(s.WarpInsts)/1e6/took.Seconds())
-	if s.Share > 0.02 {
-		left := time.Duration(float64(took) * (1 - s.Share) / s.Share)
-		text += fmt.Sprintf(", %s left", left.Round(time.Second))
+	return text + remaining(s.Share, took)
+}
+
+// remaining is the estimated time left, "" while too little is done to tell.
+func remaining(share float64, took time.Duration) string {
+	if share <= 0.02 {
+		return ""
 	}
-	return text
+	left := time.Duration(float64(took) * (1 - share) / share)
+	return fmt.Sprintf(", %s left", left.Round(time.Second))
 }
 
 // finish removes the bar.

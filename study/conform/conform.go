@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"runtime"
 	"sync"
+	"sync/atomic"
 
 	"github.com/sarchlab/smsim/isa"
 )
@@ -16,45 +17,66 @@ type Target struct {
 	Listed  int
 	Failed  int
 	Reports []Report // of the forms that failed, in form order
+	Known   []Report // of the forms that are listed
 }
 
 // Name is the target's name, "sm_90".
 func (t *Target) Name() string { return fmt.Sprintf("sm_%d", t.SM) }
 
-// Run replays the set on the targets, several at a time, and reports each in the given order.
+// Options of a run that do not change its results.
+type Options struct {
+	Workers  int                   // forms at once; 0: one per CPU
+	Progress func(done, total int) // called after each form on each target, from the goroutines that run them
+}
+
+// Run replays the set on the targets and reports each in the given order.
 func (s *Set) Run(targets []int) []Target {
-	out := make([]Target, len(targets))
-	var wg sync.WaitGroup
-	slots := make(chan struct{}, runtime.GOMAXPROCS(0))
+	ts := make([]*isa.Target, len(targets))
 	for i, sm := range targets {
-		wg.Add(1)
-		go func() {
-			defer wg.Done()
-			slots <- struct{}{}
-			out[i] = s.runTarget(sm)
-			<-slots
-		}()
+		ts[i] = isa.NewTarget(sm)
 	}
-	wg.Wait()
+	return s.RunTargets(ts, Options{})
+}
+
+// RunTargets replays every form on every target, several at a time. Reports are in form order, whatever the number of
+// workers.
+func (s *Set) RunTargets(targets []*isa.Target, opt Options) []Target {
+	n := len(s.Forms)
+	reps := make([]Report, n*len(targets))
+	opt.each(len(reps), func(i int) { reps[i] = s.RunForm(&s.Forms[i%n], targets[i/n]) })
+	out := make([]Target, len(targets))
+	for t := range targets {
+		for _, r := range reps[t*n : (t+1)*n] {
+			out[t].count(r)
+		}
+		out[t].SM = targets[t].SM
+	}
 	return out
 }
 
-func (s *Set) runTarget(sm int) Target {
-	t := isa.NewTarget(sm)
-	r := Target{SM: sm, Forms: len(s.Forms)}
-	for i := range s.Forms {
-		rep := s.RunForm(&s.Forms[i], t)
-		switch rep.Outcome {
-		case Equal:
-			r.Equal++
-		case Listed:
-			r.Listed++
-		default:
-			r.Failed++
-			r.Reports = append(r.Reports, rep)
-		}
+// each calls f for 0 to n-1 on the workers.
+func (o Options) each(n int, f func(i int)) {
+	workers := o.Workers
+	if workers <= 0 {
+		workers = runtime.GOMAXPROCS(0)
 	}
-	return r
+	var next, done atomic.Int64
+	var wg sync.WaitGroup
+	for range min(workers, n) {
+		wg.Go(func() {
+			for {
+				i := int(next.Add(1)) - 1
+				if i >= n {
+					return
+				}
+				f(i)
+				if d := done.Add(1); o.Progress != nil {
+					o.Progress(int(d), n)
+				}
+			}
+		})
+	}
+	wg.Wait()
 }
 
 // Line says in one line what went wrong with a form.

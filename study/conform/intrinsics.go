@@ -27,6 +27,31 @@ type IntrinsicSet struct {
 	text       []byte
 }
 
+// Vectors is the number of operand vectors.
+func (s *IntrinsicSet) Vectors() int { return s.vectors.Vectors }
+
+// LoadIntrinsicFolder reads a folder of intrinsics whose operand vectors are in inputs.bin of another folder, or the same.
+func LoadIntrinsicFolder(dir, operands fs.FS) (*IntrinsicSet, error) {
+	text, err := read(dir, "intrinsics.json")
+	if err != nil {
+		return nil, err
+	}
+	var doc struct {
+		Vectors int `json:"vectors"`
+	}
+	if err := json.Unmarshal(text, &doc); err != nil {
+		return nil, fmt.Errorf("intrinsics.json: %w", err)
+	}
+	if doc.Vectors <= 0 {
+		return nil, fmt.Errorf("intrinsics.json: vectors is %d, not a positive number", doc.Vectors)
+	}
+	s := &Set{Vectors: doc.Vectors}
+	if err := s.loadInputs(operands); err != nil {
+		return nil, err
+	}
+	return LoadIntrinsics(dir, s)
+}
+
 // LoadIntrinsics reads intrinsics.json, results.ptx and results.bin, each as it is or with .gz; the operands are those of forms.
 func LoadIntrinsics(dir fs.FS, forms *Set) (*IntrinsicSet, error) {
 	text, err := read(dir, "intrinsics.json")
@@ -66,9 +91,29 @@ func LoadIntrinsics(dir fs.FS, forms *Set) (*IntrinsicSet, error) {
 	return &IntrinsicSet{Intrinsics: doc.Intrinsics, Module: m, vectors: v, text: code}, nil
 }
 
+// form is the intrinsic as reports name it.
+func (in *Intrinsic) form() *Form {
+	return &Form{ID: in.ID, PTX: in.Expr, Result: in.Result, Second: "predicates", Accepted: true}
+}
+
+// RunTargets replays every intrinsic on every target, several at a time.
+func (s *IntrinsicSet) RunTargets(targets []*isa.Target, opt Options) []Target {
+	n := len(s.Intrinsics)
+	reps := make([]Report, n*len(targets))
+	opt.each(len(reps), func(i int) { reps[i] = s.RunIntrinsic(&s.Intrinsics[i%n], targets[i/n]) })
+	out := make([]Target, len(targets))
+	for t := range targets {
+		for _, r := range reps[t*n : (t+1)*n] {
+			out[t].count(r)
+		}
+		out[t].SM = targets[t].SM
+	}
+	return out
+}
+
 // RunIntrinsic lowers an intrinsic's kernel for the target, executes it on all vectors and compares.
 func (s *IntrinsicSet) RunIntrinsic(in *Intrinsic, t *isa.Target) Report {
-	f := &Form{ID: in.ID, PTX: in.Expr, Result: in.Result, Second: "predicates", Accepted: true}
+	f := in.form()
 	r := Report{Form: f, SM: t.SM, Outcome: Failed}
 	p, err := lower.Compile(s.Module, fmt.Sprintf("k%d", in.ID), t, lower.Options{})
 	if err != nil {

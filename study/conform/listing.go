@@ -2,44 +2,78 @@ package conform
 
 import (
 	"fmt"
+	"sort"
 
 	"github.com/sarchlab/smsim/isa"
 	"github.com/sarchlab/smsim/isa/sass"
 )
 
 // RunListing executes the functions k<id> of a machine-code listing on all vectors, for every accepted form that
-// the listing has, and compares the results. Functions that the listing lacks are not counted.
-func (s *Set) RunListing(l *sass.Listing) Target {
-	r := Target{}
-	byName := make(map[string]*sass.Function, len(l.Funcs))
-	for _, f := range l.Funcs {
-		byName[f.Name] = f
-	}
+// the listing has, and compares the results. Functions that the listing lacks are not counted. A listing with functions
+// for several targets gives a result for the first.
+func (s *Set) RunListing(l *sass.Listing) Target { return first(s.RunListings(l, Options{})) }
+
+// RunListings does the same for each target of the listing, in order of appearance.
+func (s *Set) RunListings(l *sass.Listing, opt Options) []Target {
+	var forms []*Form
 	for i := range s.Forms {
-		f := &s.Forms[i]
-		fn := byName[fmt.Sprintf("k%d", f.ID)]
-		if fn == nil || !f.Accepted {
-			continue
+		if s.Forms[i].Accepted {
+			forms = append(forms, &s.Forms[i])
 		}
-		r.count(s.runFunction(l, fn, f))
 	}
-	return r
+	return s.runFunctions(l, forms, opt)
 }
 
 // RunListing does the same for intrinsics.
-func (s *IntrinsicSet) RunListing(l *sass.Listing) Target {
-	r := Target{}
-	byName := make(map[string]*sass.Function, len(l.Funcs))
-	for _, f := range l.Funcs {
-		byName[f.Name] = f
-	}
+func (s *IntrinsicSet) RunListing(l *sass.Listing) Target { return first(s.RunListings(l, Options{})) }
+
+// RunListings does the same for each target of the listing, in order of appearance.
+func (s *IntrinsicSet) RunListings(l *sass.Listing, opt Options) []Target {
+	var forms []*Form
 	for i := range s.Intrinsics {
-		in := &s.Intrinsics[i]
-		if fn := byName[fmt.Sprintf("k%d", in.ID)]; fn != nil {
-			r.count(s.vectors.runFunction(l, fn, &Form{ID: in.ID, PTX: in.Expr, Result: in.Result, Second: "predicates", Accepted: true}))
+		forms = append(forms, s.Intrinsics[i].form())
+	}
+	return s.vectors.runFunctions(l, forms, opt)
+}
+
+func first(ts []Target) Target {
+	if len(ts) == 0 {
+		return Target{}
+	}
+	return ts[0]
+}
+
+// runFunctions runs the functions of the forms, target by target.
+func (s *Set) runFunctions(l *sass.Listing, forms []*Form, opt Options) []Target {
+	type job struct {
+		fn   *sass.Function
+		form *Form
+	}
+	byName := make(map[string]*Form, len(forms))
+	for _, f := range forms {
+		byName[fmt.Sprintf("k%d", f.ID)] = f
+	}
+	var jobs []job
+	for _, fn := range l.Funcs {
+		if f := byName[fn.Name]; f != nil {
+			jobs = append(jobs, job{fn, f})
 		}
 	}
-	return r
+	sort.SliceStable(jobs, func(i, j int) bool { return jobs[i].form.ID < jobs[j].form.ID })
+	reps := make([]Report, len(jobs))
+	opt.each(len(jobs), func(i int) { reps[i] = s.runFunction(l, jobs[i].fn, jobs[i].form) })
+	var out []Target
+	at := map[int]int{}
+	for _, fn := range l.Funcs {
+		if _, ok := at[fn.SM]; !ok && byName[fn.Name] != nil {
+			at[fn.SM] = len(out)
+			out = append(out, Target{SM: fn.SM})
+		}
+	}
+	for i, r := range reps {
+		out[at[jobs[i].fn.SM]].count(r)
+	}
+	return out
 }
 
 func (r *Target) count(rep Report) {
@@ -50,6 +84,7 @@ func (r *Target) count(rep Report) {
 		r.Equal++
 	case Listed:
 		r.Listed++
+		r.Known = append(r.Known, rep)
 	default:
 		r.Failed++
 		r.Reports = append(r.Reports, rep)
