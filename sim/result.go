@@ -129,18 +129,24 @@ type Occupancy struct {
 
 // MemoryUse holds the memory counters.
 type MemoryUse struct {
-	GlobalLoads, GlobalStores uint64 // warp-instructions
-	SharedLoads, SharedStores uint64
-	LocalLoads, LocalStores   uint64
-	Atomics                   uint64
-	L1Sectors, L1SectorHits   uint64 // 32-byte sectors of global and local loads and stores
-	L2Sectors, L2SectorHits   uint64
-	DRAMBytes                 uint64  // this SM's reads and writes
-	L1HitRate, L2HitRate      float64 // 0 when there was no access
-	SharedWavefronts          uint64  // passes through the shared-memory data stage
-	BankConflicts             uint64  // extra wavefronts caused by conflicts
-	SectorsPerRequest         float64
-	GlobalBytes               uint64 // requested by lanes
+	GlobalLoads       uint64  `json:"global_loads"` // warp-instructions
+	GlobalStores      uint64  `json:"global_stores"`
+	SharedLoads       uint64  `json:"shared_loads"`
+	SharedStores      uint64  `json:"shared_stores"`
+	LocalLoads        uint64  `json:"local_loads"`
+	LocalStores       uint64  `json:"local_stores"`
+	Atomics           uint64  `json:"atomics"`
+	L1Sectors         uint64  `json:"l1_sectors"` // 32-byte sectors of global and local loads and stores
+	L1SectorHits      uint64  `json:"l1_sector_hits"`
+	L2Sectors         uint64  `json:"l2_sectors"`
+	L2SectorHits      uint64  `json:"l2_sector_hits"`
+	DRAMBytes         uint64  `json:"dram_bytes"`  // this SM's reads and writes
+	L1HitRate         float64 `json:"l1_hit_rate"` // 0 when there was no access
+	L2HitRate         float64 `json:"l2_hit_rate"`
+	SharedWavefronts  uint64  `json:"shared_wavefronts"` // passes through the shared-memory data stage
+	BankConflicts     uint64  `json:"bank_conflicts"`    // extra wavefronts caused by conflicts
+	SectorsPerRequest float64 `json:"sectors_per_request"`
+	GlobalBytes       uint64  `json:"global_bytes"` // requested by lanes
 }
 
 // HotInst is one static instruction with what it cost.
@@ -180,10 +186,11 @@ type Limiter struct {
 
 // Sample is a point of the time series: counts within [Cycle, Cycle+Width).
 type Sample struct {
-	Cycle, Width uint64
-	Issued       uint64
-	PipeBusy     []uint64 // parallel to Result.Pipes
-	Resident     int
+	Cycle    uint64   `json:"cycle"`
+	Width    uint64   `json:"width"`
+	Issued   uint64   `json:"issued"`
+	PipeBusy []uint64 `json:"pipe_busy"` // parallel to Result.Pipes
+	Resident int      `json:"resident"`
 }
 
 // IssueRecord describes one issued warp-instruction. Observers get a pointer to a reused record.
