@@ -202,3 +202,38 @@ func TestKernels(t *testing.T) {
 }
 
 func abs(x float64) float64 { return max(x, -x) }
+
+// TestDeterministic: the same kernel gives the same program every time.
+func TestDeterministic(t *testing.T) {
+	for _, name := range []string{"ncc", "gemm8", "hamming", "montmul"} {
+		m := parseKernel(t, name)
+		for _, e := range m.Entries() {
+			var first string
+			for range 4 {
+				p, err := Compile(m, e.Name, testTarget(90), Options{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				var sb strings.Builder
+				for i := range p.Insts {
+					fmt.Fprintf(&sb, "%s %+v\n", p.Insts[i].String(), p.Insts[i].Ctrl)
+				}
+				if first == "" {
+					first = sb.String()
+				} else if sb.String() != first {
+					t.Errorf("%s: two compilations differ", e.Name)
+				}
+			}
+		}
+	}
+}
+
+// BenchmarkCompile is the time to lower the largest bundled kernel.
+func BenchmarkCompile(b *testing.B) {
+	m := parseKernel(b, "sha256")
+	for b.Loop() {
+		if _, err := Compile(m, "", testTarget(90), Options{}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

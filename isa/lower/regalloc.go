@@ -9,11 +9,12 @@ import (
 // allocation is one attempt to give every virtual register a physical one, by graph colouring.
 // Nodes are dense register numbers; a coalesced register is an alias of its representative.
 type allocation struct {
-	f     *fn
-	n     numbering
-	alias []int32
-	adj   [][]int32
-	edge  []uint64 // triangular bit matrix of interferences
+	f      *fn
+	n      numbering
+	alias  []int32
+	adj    [][]int32
+	edge   []uint64 // triangular bit matrix of interferences; nil: sparse holds them
+	sparse map[uint64]bool
 	// Tuples: unit[i] is the first member's number, part[i] the position inside; size[unit] members.
 	unit  []int32
 	part  []int8
@@ -39,6 +40,9 @@ type mate struct {
 	other  int32
 	weight float32
 }
+
+// maxMatrix is the largest number of registers for which interferences are a bit matrix (25 MB).
+const maxMatrix = 20000
 
 // maxAttempts bounds the rounds of spilling; each frees at least one register.
 const maxAttempts = 120
@@ -93,20 +97,33 @@ func (a *allocation) interferes(i, j int32) bool {
 	if i == j {
 		return false
 	}
+	if a.edge == nil {
+		return a.sparse[a.pair(i, j)]
+	}
 	w, m := a.bit(i, j)
 	return a.edge[w]&m != 0
+}
+
+// pair is the key of an interference in the sparse set.
+func (a *allocation) pair(i, j int32) uint64 {
+	return uint64(max(i, j))<<32 | uint64(min(i, j))
 }
 
 func (a *allocation) addEdge(i, j int32) {
 	if i == j {
 		return
 	}
-	w, m := a.bit(i, j)
-	if a.edge[w]&m == 0 {
-		a.edge[w] |= m
-		a.adj[i] = append(a.adj[i], j)
-		a.adj[j] = append(a.adj[j], i)
+	if a.interferes(i, j) {
+		return
 	}
+	if a.edge == nil {
+		a.sparse[a.pair(i, j)] = true
+	} else {
+		w, m := a.bit(i, j)
+		a.edge[w] |= m
+	}
+	a.adj[i] = append(a.adj[i], j)
+	a.adj[j] = append(a.adj[j], i)
 }
 
 func (n numbering) file(i int32) int {
@@ -128,7 +145,12 @@ func (f *fn) newAllocation() *allocation {
 	t := n.total
 	a := &allocation{f: f, n: n, alias: make([]int32, t), adj: make([][]int32, t), unit: make([]int32, t), part: make([]int8, t),
 		parts: map[int32][]int32{}, first: make([]int32, t), cost: make([]float64, t), used: make([]bool, t), color: make([]int16, t),
-		edge: make([]uint64, t*(t-1)/2/64+1), mates: make([][]mate, t), fetch: make([]int32, t)}
+		mates: make([][]mate, t), fetch: make([]int32, t)}
+	if t <= maxMatrix {
+		a.edge = make([]uint64, t*(t-1)/2/64+1)
+	} else {
+		a.sparse = map[uint64]bool{}
+	}
 	for i := range a.alias {
 		a.alias[i], a.unit[i], a.first[i], a.color[i], a.fetch[i] = int32(i), int32(i), -1, -1, -1
 	}
