@@ -57,7 +57,7 @@ func ruleRcp(x *expander) {
 	}
 	switch {
 	case t.wide():
-		x.divF64(x.dst(0, t.name), x.inRegs([]word{rz, imm(0x3ff00000)}), x.src(1, t.name), r)
+		x.divF64(x.dst(0, t.name), x.inRegs([]word{rz, imm(0x3ff00000)}), x.src(1, t.name), r, false)
 	case approx || x.sm() < 20:
 		x.rcpApprox(x.d32(0, t.name), x.a32(1, t.name))
 	default:
@@ -104,7 +104,7 @@ func ruleRsqrt(x *expander) {
 	if t.wide() {
 		s := x.regs(2)
 		x.sqrtF64(s, x.src(1, t.name), isa.RN)
-		x.divF64(x.dst(0, t.name), x.inRegs([]word{rz, imm(0x3ff00000)}), s, isa.RN)
+		x.divF64(x.dst(0, t.name), x.inRegs([]word{rz, imm(0x3ff00000)}), s, isa.RN, false)
 		return
 	}
 	a := x.a32(1, t.name)
@@ -259,7 +259,7 @@ func floatDiv(x *expander) {
 	}
 	switch {
 	case t.wide():
-		x.divF64(x.dst(0, t.name), x.src(1, t.name), x.src(2, t.name), r)
+		x.divF64(x.dst(0, t.name), x.src(1, t.name), x.src(2, t.name), r, false)
 	case full || approx || x.sm() < 20:
 		// a * (1/b), with b and a scaled when b is so large or small that its reciprocal is not normal.
 		a, b := x.a32(1, t.name), x.inReg(x.a32(2, t.name))
@@ -278,6 +278,6 @@ func (x *expander) divF32(d, a, b word, round isa.Round) {
 		return
 	}
 	q := x.regs(2)
-	x.divF64(q, x.toF64(a), x.toF64(b), isa.RN)
+	x.divF64(q, x.toF64(a), x.toF64(b), isa.RN, true)
 	x.emitWide(isa.OpF2F, isa.Mod{Type: isa.F32, BType: isa.F64, Round: round, Flags: x.ftz}, [][]word{{d}}, [][]word{q})
 }
