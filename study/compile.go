@@ -17,6 +17,7 @@ type compiler struct {
 	plan     *workloads.Plan
 	order    []string // canonical names of the architectures, as given, without repetition
 	machines map[string]*machine
+	probes   probes
 
 	mu       sync.Mutex
 	modules  map[*workloads.KernelFile]*parsed

@@ -10,6 +10,7 @@ import (
 	"github.com/sarchlab/smsim/configs"
 	"github.com/sarchlab/smsim/isa"
 	"github.com/sarchlab/smsim/sim"
+	"github.com/sarchlab/smsim/sim/observe"
 	"github.com/sarchlab/smsim/workloads"
 )
 
@@ -25,6 +26,13 @@ type Options struct {
 	Workers int // simulations at once; 0: one per CPU
 	// Progress, if given, is called now and then from the goroutines that simulate.
 	Progress func(Progress)
+	// SampleCycles asks for a time series in each result with samples of that width; 0: none.
+	SampleCycles uint64
+	// Issues, if given, records what one simulation issues within its window; the plan must give one simulation.
+	Issues *observe.IssueTrace
+
+	hot                       int // static instructions in Run.Hot; 0: the usual number
+	keepOutputs, wholeOutputs bool
 }
 
 // Progress says how far an execution is.
@@ -93,11 +101,15 @@ func Execute(plan *workloads.Plan, opt Options) (*Report, error) {
 	if err != nil {
 		return nil, &InputError{err}
 	}
+	comp.probes = probes{hot: opt.hot, sample: opt.SampleCycles, trace: opt.Issues, keepOutputs: opt.keepOutputs, wholeOutputs: opt.wholeOutputs}
 	var points []point
 	for _, a := range comp.order {
 		for _, c := range plan.Cases {
 			points = append(points, point{c, a, estimate(c)})
 		}
+	}
+	if opt.Issues != nil && len(points) != 1 {
+		return nil, &InputError{fmt.Errorf("an issue timeline is of one kernel, launch and architecture; these are %d: choose with --kernel, --launch and --arch", len(points))}
 	}
 	runs := make([]*Run, len(points))
 	errs := make([]error, len(points))

@@ -20,6 +20,11 @@ func (c *compiler) run(pt point, progress func(ended, blocks int, insts uint64))
 	if err != nil {
 		return nil, &InputError{err}
 	}
+	return c.time(pt, m, p, progress)
+}
+
+// time simulates one point with a given program on a given machine and checks its output.
+func (c *compiler) time(pt point, m *machine, p *isa.Program, progress func(ended, blocks int, insts uint64)) (*Run, error) {
 	if err := checkLimits(pt.c, p, m.arch); err != nil {
 		return nil, &InputError{err}
 	}
@@ -41,7 +46,7 @@ func (c *compiler) run(pt point, progress func(ended, blocks int, insts uint64))
 		return nil, &InputError{pt.c.Errorf("%s", err)}
 	}
 	launch.SMID, launch.NumSMs = 0, sms
-	res, err := simulate(m, p, launch, pt.c.Args, blocks, s, progress)
+	res, err := simulate(m, p, launch, pt.c.Args, blocks, s, &c.probes, progress)
 	if err != nil {
 		return nil, err
 	}
@@ -74,6 +79,9 @@ func (c *compiler) run(pt point, progress func(ended, blocks int, insts uint64))
 	}
 	r.Check, r.CheckNote = v.Status, v.Note
 	r.Outputs = outputs(pt.c, bufs)
+	if c.probes.keepOutputs {
+		r.written = written(pt.c, bufs)
+	}
 	return r, nil
 }
 
@@ -82,14 +90,14 @@ func (c *compiler) check(cs *workloads.Case, m *machine, p *isa.Program, l *isa.
 	blocks []int, total int, steps uint64) (workloads.Verdict, error) {
 	complete := len(blocks) == total
 	mode := c.plan.Check
-	if mode == workloads.CheckNone {
+	if mode == workloads.CheckNone && !c.probes.wholeOutputs {
 		return workloads.Verdict{Status: workloads.NoCheck, Note: "not asked for"}, nil
 	}
 	perBlock := steps / uint64(max(1, len(blocks)))
 	cheap := perBlock*uint64(total-len(blocks)) <= cheapSteps
 	want := mode == workloads.CheckWhole || mode == workloads.CheckAuto && cheap && !cs.CoversBlocks(blocks)
 	note := ""
-	if !complete && want && cs.NeedsWhole() {
+	if !complete && (want && cs.NeedsWhole() || c.probes.wholeOutputs) {
 		// Outputs of the simulated blocks are compared first: they alone show what was timed.
 		if v := cs.Check(bufs, blocks, false); v.Status == workloads.Failed {
 			return v, nil

@@ -28,6 +28,8 @@ type Run struct {
 	CodeInsts  int      `json:"code_instructions"` // static machine instructions
 	CodeBytes  int      `json:"code_bytes"`
 	LocalBytes int      `json:"local_bytes"` // a thread
+
+	written []writtenBuffer // for comparing outputs; nil unless asked for
 }
 
 // Output describes a buffer that the kernel writes, after the run.

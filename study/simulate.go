@@ -12,7 +12,7 @@ import (
 
 // simulate runs the blocks on one SM of the machine. Where other SMs share the grid they are taken as busy too: this one
 // gets its share of L2 and DRAM bandwidth.
-func simulate(m *machine, p *isa.Program, l *isa.Launch, args []workloads.Arg, blocks []int, s *workloads.Settings,
+func simulate(m *machine, p *isa.Program, l *isa.Launch, args []workloads.Arg, blocks []int, s *workloads.Settings, pr *probes,
 	progress func(ended, blocks int, insts uint64)) (*sim.Result, error) {
 	opt := sm.Options{
 		Blocks: blocks, SMID: l.SMID, NumSMs: l.NumSMs, Target: m.target,
@@ -20,7 +20,7 @@ func simulate(m *machine, p *isa.Program, l *isa.Launch, args []workloads.Arg, b
 		ClockMHz:     m.board.ClockMHz, Board: m.board.Name,
 		Cold:      s.Caches == workloads.CachesCold,
 		L2Bytes:   m.board.L2KB << 10,
-		MaxCycles: s.CycleLimit, Progress: progress,
+		MaxCycles: s.CycleLimit, Progress: progress, HotInstructions: pr.hot, SampleCycles: pr.sample,
 	}
 	if opt.MaxCycles == 0 {
 		opt.MaxCycles = DefaultCycleLimit
@@ -35,6 +35,9 @@ func simulate(m *machine, p *isa.Program, l *isa.Launch, args []workloads.Arg, b
 	}
 	if m.board.SMs > 0 && (m.otherBoard || m.arch.Memory.DRAMBytesCycleAll == 0) {
 		opt.DRAMBytesCycle = m.board.MemoryGBs * 1000 / m.board.ClockMHz / float64(m.board.SMs)
+	}
+	if pr.trace != nil {
+		opt.Observers = append(opt.Observers, pr.trace)
 	}
 	r, err := sm.Run(m.arch, p, l, opt)
 	var stuck *sm.StuckError
