@@ -69,6 +69,21 @@ func (a *Arch) OriginOf(path string) (o Origin, ok bool) {
 	return Origin{}, false
 }
 
+// KeyOf is the key that a user's spelling stands for (pipes.idp.issue_interval is classes.idp.issue_interval), with its
+// current value. The error is that of an override with the key.
+func (a *Arch) KeyOf(spelling string) (Key, error) {
+	o := Override{Key: a.resolveAlias(spelling), Value: "?"}
+	if _, err := a.value(o); err != nil {
+		return Key{}, err
+	}
+	for _, k := range a.Keys() {
+		if k.Path == o.Key {
+			return k, nil
+		}
+	}
+	return Key{}, o.errorf(0, len(o.Key), "%s cannot be overridden", o.Key)
+}
+
 //go:embed arch.go
 var archSource string
 

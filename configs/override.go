@@ -70,6 +70,9 @@ func (a *Arch) apply(o Override) error {
 	if slices.Contains(fixedKeys, o.Key) {
 		return o.errorf(0, len(o.Key), "%s cannot be overridden; choose another architecture, or write a file with `base: %s`", o.Key, a.Name)
 	}
+	if name, ok := a.newPipe(o.Key); ok {
+		return a.addPipe(o, name)
+	}
 	before, err := a.value(o)
 	if err != nil {
 		return err
@@ -85,6 +88,28 @@ func (a *Arch) apply(o Override) error {
 		a.Overrides = append(a.Overrides, o)
 		a.markRow(o)
 	}
+	return nil
+}
+
+// newPipe says that the key is pipes.NAME with a name that no pipe has: a pipe to be added.
+func (a *Arch) newPipe(key string) (name string, ok bool) {
+	name, ok = strings.CutPrefix(key, "pipes.")
+	if !ok || name == "" || strings.Contains(name, ".") {
+		return "", false
+	}
+	_, known := a.Pipes[name]
+	return name, !known
+}
+
+// addPipe adds a pipe like an existing one: pipes.int=fma, then classes.imad.pipe=int gives IMAD a pipe of its own.
+func (a *Arch) addPipe(o Override, name string) error {
+	row, ok := a.Pipes[o.Value]
+	if !ok {
+		return o.errorf(len(o.Key)+1, len(o.Value), "%s", suggest(fmt.Sprintf("pipe %q is new; its value is the existing pipe that it is like, and there is no pipe %q", name, o.Value), o.Value, mapKeys(reflect.ValueOf(a.Pipes))))
+	}
+	row.Origin = Origin{Source: overrideSource, Confidence: Assumed, Note: "set by the user: " + o.String()}
+	a.Pipes[name] = row
+	a.Overrides = append(a.Overrides, o)
 	return nil
 }
 

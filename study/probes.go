@@ -85,3 +85,12 @@ func firstDifference(a, b []writtenBuffer) *Difference {
 	}
 	return nil
 }
+
+// Kernels lists the kernels of a PTX file or listing.
+func Kernels(f *workloads.KernelFile) ([]string, error) {
+	s, err := readSource(f)
+	if err != nil {
+		return nil, err
+	}
+	return s.entries(), nil
+}

@@ -1,0 +1,224 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sarchlab/smsim/strictyaml"
+	"github.com/sarchlab/smsim/study"
+	"github.com/sarchlab/smsim/workloads"
+)
+
+func newCompare() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "compare A [B ...]",
+		Short: "run kernels side by side: speed-up, instruction mix, where the limit moved",
+		Long: `compare runs two or more kernels with the same launch and says what the others gain over the first: the
+speed-up, the change of the instruction mix by class and pipe, how the limit moved, where the warps
+spend their time, and which instructions stopped or started to matter.
+
+A, B, ... are workload or study files, bundled workloads, PTX files or machine-code listings; one kernel
+or variant of a file is FILE:KERNEL. A single file with several kernels is compared with itself: its first
+kernel against the others. PTX files and listings need the launch (--grid, --block, --arg as in smsim run).
+
+The outputs of the whole grids must be equal: otherwise the first difference is shown and nothing is
+compared, unless --allow-different is given.
+
+Exit code: 0 fine, 1 a simulation or a check failed or outputs differ, 2 wrong usage or input.`,
+		Example: `  smsim compare ncc:imad_c4 ncc:dp4a_c4 --launch 128x1 --arch sm_86,sm_90
+  smsim compare old.ptx new.ptx --grid 132 --block 256 --arg buf:1M --arg zero:1M
+  smsim compare kernels.ptx:a kernels.ptx:b --grid 46 --block 128 --arg zero:4096 --out cmp --plots`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return usageError{fmt.Errorf("%s needs kernels to compare: files, or FILE:KERNEL", cmd.CommandPath())}
+			}
+			return nil
+		},
+	}
+	addRunFlags(cmd.Flags())
+	cmd.Flags().Bool("allow-different", false, "compare although the outputs differ")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error { return compare(cmd, args) }
+	return cmd
+}
+
+func compare(cmd *cobra.Command, args []string) error {
+	s, err := newSettings(cmd)
+	if err != nil {
+		return err
+	}
+	format, err := s.format()
+	if err != nil {
+		return err
+	}
+	var plans []*workloads.Plan
+	for _, name := range args {
+		more, err := s.sides(name, cmd.InOrStdin())
+		if err != nil {
+			return err
+		}
+		plans = append(plans, more...)
+	}
+	nameSides(plans)
+	dir, draw, err := s.outDir()
+	if err != nil {
+		return err
+	}
+	bar := newProgress(cmd.ErrOrStderr(), s.v.GetBool("quiet"))
+	v, err := study.CompareKernels(plans, study.VersusOptions{Options: study.Options{Workers: s.v.GetInt("workers"), Progress: bar.update},
+		AllowDifferent: s.v.GetBool("allow-different")})
+	bar.finish()
+	if err != nil {
+		return err
+	}
+	if err := study.WriteVersus(cmd.OutOrStdout(), v, format); err != nil {
+		return err
+	}
+	if dir != "" {
+		if err := writeSet(cmd.ErrOrStderr(), s.v.GetBool("quiet"), dir, "compare", func(w io.Writer, f string) error { return study.WriteVersus(w, v, f) },
+			func() ([]study.Picture, error) { return study.VersusPictures(v) }, draw); err != nil {
+			return err
+		}
+	}
+	return outcome(&study.Report{Runs: v.Runs, Failures: v.Failures})
+}
+
+// outDir is where the files of a command go, "" if nowhere, and whether pictures are among them.
+func (s *settings) outDir() (dir string, draw bool, err error) {
+	dir, draw = s.v.GetString("out"), s.v.GetBool("plots")
+	if draw && dir == "" {
+		return "", false, usageError{errors.New("plots are files: give their directory with --out DIR")}
+	}
+	if err := checkDir(dir); err != nil {
+		return "", false, &study.InputError{Err: err}
+	}
+	return dir, draw, nil
+}
+
+// writeSet writes a result as text, JSON and CSV under one name, and its pictures.
+func writeSet(errOut io.Writer, quiet bool, dir, name string, write func(io.Writer, string) error, pictures func() ([]study.Picture, error), draw bool) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return &study.InputError{Err: fmt.Errorf("cannot create the output directory: %w", err)}
+	}
+	n := 0
+	for _, f := range []struct{ format, ext string }{{"text", "txt"}, {"json", "json"}, {"csv", "csv"}} {
+		if err := writeAtomic(filepath.Join(dir, name+"."+f.ext), func(w io.Writer) error { return write(w, f.format) }); err != nil {
+			return err
+		}
+		n++
+	}
+	if draw {
+		ps, err := pictures()
+		if err != nil {
+			return err
+		}
+		for i := range ps {
+			if err := writeAtomic(filepath.Join(dir, ps[i].Name), ps[i].Write); err != nil {
+				return err
+			}
+			n++
+		}
+	}
+	if !quiet {
+		fmt.Fprintf(errOut, "%d files written to %s\n", n, dir)
+	}
+	return nil
+}
+
+// splitKernel separates FILE:KERNEL; a name that is itself a file or a bundled workload has no kernel.
+func splitKernel(name string) (file, kernel string) {
+	if _, err := os.Stat(name); err == nil || isBundled(name) {
+		return name, ""
+	}
+	if i := strings.LastIndexByte(name, ':'); i > 0 {
+		return name[:i], name[i+1:]
+	}
+	return name, ""
+}
+
+// sides are the plans that one argument of compare stands for: one for each kernel.
+func (s *settings) sides(name string, in io.Reader) ([]*workloads.Plan, error) {
+	file, kernel := splitKernel(name)
+	plan, err := s.load(file, in)
+	if err != nil {
+		return nil, err
+	}
+	if plan.Study && kernel != "" {
+		known := plan.Variants()
+		plan.Cases = slices.DeleteFunc(plan.Cases, func(c *workloads.Case) bool { return c.Variant != kernel && c.Entry != kernel })
+		if len(plan.Cases) == 0 {
+			return nil, &study.InputError{Err: fmt.Errorf("%s has no variant %q%s", file, kernel, strictyaml.DidYouMean(kernel, known))}
+		}
+	}
+	if err := s.applyTarget(plan); err != nil {
+		return nil, err
+	}
+	if err := s.applyChoices(plan); err != nil {
+		return nil, err
+	}
+	plan.Compare = nil
+	if plan.Study {
+		return []*workloads.Plan{plan}, s.applyStudy(plan)
+	}
+	if err := s.applyLaunch(plan); err != nil {
+		return nil, err
+	}
+	c := plan.Cases[0]
+	at := strictyaml.Place{File: name}
+	if kernel != "" {
+		if kernel != c.Entry {
+			c.Expect = nil
+		}
+		c.Entry, c.EntryAt = kernel, at
+		return []*workloads.Plan{plan}, nil
+	}
+	if c.Entry != "" {
+		return []*workloads.Plan{plan}, nil
+	}
+	names, err := study.Kernels(c.Kernel)
+	if err != nil {
+		return nil, &study.InputError{Err: err}
+	}
+	if len(names) < 2 {
+		return []*workloads.Plan{plan}, nil
+	}
+	var out []*workloads.Plan
+	for _, k := range names {
+		p, one := *plan, *c
+		one.Entry, one.EntryAt = k, at
+		p.Cases = []*workloads.Case{&one}
+		out = append(out, &p)
+	}
+	return out, nil
+}
+
+// nameSides gives every kernel a name of its own: its variant, else its entry, with the file's name where two have the same.
+func nameSides(plans []*workloads.Plan) {
+	used := map[string]string{} // name to plan's path and variant
+	for i, p := range plans {
+		for _, c := range p.Cases {
+			name := c.Variant
+			if name == "" {
+				name = c.Entry
+			}
+			if name == "" {
+				name = p.Name
+			}
+			key := fmt.Sprintf("%d %s", i, c.Variant)
+			if k, ok := used[name]; ok && k != key {
+				name = p.Name + ":" + name
+			}
+			for n, base := 2, name; used[name] != "" && used[name] != key; n++ {
+				name = fmt.Sprintf("%s#%d", base, n)
+			}
+			used[name] = key
+			c.Variant = name
+		}
+	}
+}

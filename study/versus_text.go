@@ -1,0 +1,243 @@
+package study
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/sarchlab/smsim/plots"
+)
+
+// WriteVersus writes the comparison in a format: text, json or csv.
+func WriteVersus(w io.Writer, v *Versus, format string) error {
+	switch format {
+	case "text":
+		return writeVersusText(w, v)
+	case "json":
+		return encodeJSON(w, v)
+	case "csv":
+		return writeVersusCSV(w, v)
+	}
+	return &InputError{fmt.Errorf("unknown format %q", format)}
+}
+
+// encodeJSON writes any result as indented JSON.
+func encodeJSON(w io.Writer, v any) error {
+	e := json.NewEncoder(w)
+	e.SetIndent("", "  ")
+	e.SetEscapeHTML(false)
+	return e.Encode(v)
+}
+
+func writeVersusText(w io.Writer, v *Versus) error {
+	t := &textWriter{w: w}
+	title := strings.Join(v.Sides[1:], ", ") + " against " + v.Sides[0]
+	t.printf("%s\n%s\n", title, strings.Repeat("═", min(Width, len(title))))
+	tw := newTable("arch", "variant", "launch", "speed-up", "instructions", "IPC", "limit before", "limit after", "outputs")
+	right(tw, 4, 6)
+	for i := range v.Pairs {
+		p := &v.Pairs[i]
+		same := "equal"
+		if !p.OutputsEqual {
+			same = "DIFFER"
+		}
+		tw.AppendRow([]any{p.Arch, clip(p.Variant, 18), clip(p.Launch, 14), fmt.Sprintf("%.2fx", p.SpeedUp), fmt.Sprintf("%.2fx", p.InstructionRatio),
+			fmt.Sprintf("%.2fx", p.IPCRatio), clip(p.BaselineLimiter, 20), clip(p.VariantLimiter, 20), same})
+	}
+	t.table("Speed-up for equal work = ratio of warp-instructions × ratio of IPC", tw)
+	for i := range v.Pairs {
+		t.pair(&v.Pairs[i])
+	}
+	t.notes(v.rep)
+	return t.err
+}
+
+func (t *textWriter) pair(p *Pair) {
+	name := fmt.Sprintf("%s against %s on %s", p.Variant, p.Baseline, p.Arch)
+	if p.Launch != "" {
+		name += " with " + p.Launch
+	}
+	t.printf("\n%s\n%s\n", name, strings.Repeat("─", min(Width, len(name))))
+	t.paragraph(fmt.Sprintf("%s from %s. %s", capital(times(p.SpeedUp)), fewer(p.InstructionRatio), p.Moved), "")
+	if p.Difference != nil {
+		t.paragraph("Outputs differ: "+p.Difference.String()+".", "")
+	}
+	for _, m := range []struct {
+		what  string
+		names []string
+	}{{"Stopped mattering", p.Stopped}, {"Started to matter", p.Started}} {
+		if m.names != nil {
+			t.paragraph(fmt.Sprintf("%s (%.0f %% of the warp-cycles): %s.", m.what, 100*matters, strings.Join(m.names, ", ")), "")
+		}
+	}
+	t.stackPair(p)
+	a, b := clip(p.Baseline, 20), clip(p.Variant, 20)
+	total := float64(p.base.WarpInstructions)
+	tw := newTable("class", "pipe", a, b, "change, % of all")
+	right(tw, 3, 5)
+	rest := 0
+	for i, c := range p.Classes {
+		if i >= 12 || i > 0 && c.Baseline == c.Variant {
+			rest++
+			continue
+		}
+		tw.AppendRow([]any{c.Class, c.Pipe, thousands(uint64(c.Baseline + 0.5)), thousands(uint64(c.Variant + 0.5)), fmt.Sprintf("%+.1f", 100*(c.Variant-c.Baseline)/total)})
+	}
+	t.table("Warp-instructions for equal work, by class", tw)
+	if rest > 0 {
+		t.printf("and %s that change little or not at all\n", pluralOf(rest, "class", "classes"))
+	}
+	tw = newTable("pipe", a+" busy", b+" busy", "cycles for equal work", "")
+	right(tw, 2, 5)
+	for _, q := range p.Pipes {
+		tw.AppendRow([]any{q.Pipe, percent(q.BaselineUse), percent(q.VariantUse), fmt.Sprintf("%.0f to %.0f", q.BaselineBusy, q.VariantBusy), ratio(q.BaselineBusy, q.VariantBusy)})
+	}
+	t.table("Pipes", tw)
+	tw = newTable("opcode", a, b)
+	right(tw, 2, 3)
+	for i, o := range p.Opcodes {
+		if i < 10 && max(o.Baseline, o.Variant) >= 0.01 {
+			tw.AppendRow([]any{o.Opcode, percent(o.Baseline), percent(o.Variant)})
+		}
+	}
+	t.table("Where the warp-cycles pass, by opcode of the next instruction", tw)
+}
+
+func pluralOf(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
+
+func ratio(a, b float64) string {
+	if a == 0 || b == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%.2fx", b/a)
+}
+
+// stackPair draws the warp states of both sides as bars of equal scale: a letter for each part of the warp-cycles.
+func (t *textWriter) stackPair(p *Pair) {
+	a, b := clip(p.Baseline, 20), clip(p.Variant, 20)
+	tw := newTable("", "state", a, b, "warp-cycles for equal work", "")
+	right(tw, 3, 6)
+	total := [2]float64{}
+	for _, s := range p.States {
+		total[0] += s.BaselineCycles
+		total[1] += s.VariantCycles
+	}
+	most := max(total[0], total[1])
+	var bars [2]strings.Builder
+	var ends [2]float64
+	for _, s := range p.States {
+		if max(s.BaselineShare, s.VariantShare) < 0.005 {
+			continue
+		}
+		letter := stateLetter(s.State)
+		tw.AppendRow([]any{letter, s.State, percent(s.BaselineShare), percent(s.VariantShare), fmt.Sprintf("%.0f to %.0f", s.BaselineCycles, s.VariantCycles), ratio(s.BaselineCycles, s.VariantCycles)})
+		for k, c := range []float64{s.BaselineCycles, s.VariantCycles} {
+			ends[k] += c
+			if n := int(ends[k]/most*70+0.5) - bars[k].Len(); n > 0 {
+				bars[k].WriteString(strings.Repeat(letter, n))
+			}
+		}
+	}
+	t.table("Warp states", tw)
+	w := max(len([]rune(a)), len([]rune(b)))
+	t.printf("%-*s %s\n", w, a, bars[0].String())
+	t.printf("%-*s %s\n", w, b, bars[1].String())
+}
+
+func writeVersusCSV(w io.Writer, v *Versus) error {
+	c := csv.NewWriter(w)
+	rows := [][]string{{"arch", "launch", "baseline", "variant", "speed_up", "instruction_ratio", "ipc_ratio", "baseline_limiter", "variant_limiter", "outputs_equal", "part", "name", "baseline_value", "variant_value"}}
+	for i := range v.Pairs {
+		p := &v.Pairs[i]
+		head := []string{p.Arch, p.Launch, p.Baseline, p.Variant, number(p.SpeedUp), number(p.InstructionRatio), number(p.IPCRatio), p.BaselineLimiter, p.VariantLimiter, fmt.Sprint(p.OutputsEqual)}
+		add := func(part, name string, a, b float64) {
+			rows = append(rows, append(append([]string{}, head...), part, name, number(a), number(b)))
+		}
+		add("cycles", "", float64(p.base.Cycles), float64(p.vari.Cycles))
+		for _, k := range p.Classes {
+			add("class", k.Class, k.Baseline, k.Variant)
+		}
+		for _, k := range p.Pipes {
+			add("pipe", k.Pipe, k.BaselineUse, k.VariantUse)
+		}
+		for _, k := range p.States {
+			add("state", k.State, k.BaselineShare, k.VariantShare)
+		}
+		for _, k := range p.Opcodes {
+			add("opcode", k.Opcode, k.Baseline, k.Variant)
+		}
+	}
+	if err := c.WriteAll(rows); err != nil {
+		return err
+	}
+	return c.Error()
+}
+
+// VersusPictures are the speed-up of every pair, and for each architecture the warp states, pipes and instruction mix
+// of all sides.
+func VersusPictures(v *Versus) ([]Picture, error) {
+	rep := v.rep
+	rep.Study = "Comparison"
+	var figs []figure
+	for _, l := range rep.Launches() {
+		if b := speedUps(rep, l); b != nil {
+			b.Title = strings.TrimSpace("Speed-up against " + v.Sides[0] + " " + l)
+			figs = append(figs, figure{strings.TrimRight("speedup_"+fileName(l), "_"), b, 0})
+		}
+	}
+	for _, arch := range rep.Archs() {
+		var runs []Run
+		for i := range rep.Runs {
+			if r := rep.Runs[i]; r.Arch == arch && len(runs) < 12 {
+				r.Result.Variant = strings.TrimSpace(r.Variant + " " + r.Launch)
+				runs = append(runs, r)
+			}
+		}
+		s, err := plots.WarpStateStacks("Where warps spend their time on "+arch, results(runs))
+		if err != nil {
+			return nil, err
+		}
+		figs = append(figs, figure{arch + "_states", s, 150 + 24*float64(len(runs))})
+		more, err := machineFigures(rep, runs, arch, arch+"_")
+		if err != nil {
+			return nil, err
+		}
+		figs = append(figs, more...)
+		figs = append(figs, figure{arch + "_mix", mixBars(runs, arch), 0})
+	}
+	return encode(figs)
+}
+
+// mixBars has a bar for each run over the most executed classes.
+func mixBars(runs []Run, arch string) *plots.Bars {
+	b := &plots.Bars{Title: "Executed instructions by class on " + arch, YLabel: "warp-instructions", XLabel: "class"}
+	seen := map[string]bool{}
+	for i := range runs {
+		for k, c := range runs[i].Classes {
+			if k < 6 && !seen[c.Class] {
+				seen[c.Class] = true
+				b.Groups = append(b.Groups, c.Class)
+			}
+		}
+	}
+	for i := range runs {
+		row := make([]float64, len(b.Groups))
+		for g, name := range b.Groups {
+			for _, c := range runs[i].Classes {
+				if c.Class == name {
+					row[g] = float64(c.Insts)
+				}
+			}
+		}
+		b.Series = append(b.Series, runs[i].Result.Variant)
+		b.Values = append(b.Values, row)
+	}
+	return b
+}
