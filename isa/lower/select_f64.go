@@ -122,7 +122,7 @@ func (x *expander) scaleQuotient(out, a, b, y []word, k, sign word, round isa.Ro
 	q := x.regs(2) // nearest quotient
 	x.emitWide(isa.OpDMUL, isa.Mod{}, [][]word{q}, x.pairs([][]word{a, y}))
 	x.emitWide(isa.OpDFMA, isa.Mod{}, [][]word{q}, x.pairs([][]word{x.f64(isa.OpDFMA, neg64f(b), q, a), y, q}))
-	r := x.f64(isa.OpDMUL, x.f64(isa.OpDFMA, neg64f(b), q, a), y) // what it lacks
+	r := x.f64(isa.OpDMUL, x.f64(isa.OpDFMA, neg64f(b), q, a), y)     // what it lacks
 	unit := x.shl(auto, x.sub(auto, x.mov(auto, imm(1)), k), imm(20)) // exponent 1023 - 1022 - k
 	c := []word{x.mov(auto, rz), x.or(auto, unit, sign)}
 	h := x.f64(isa.OpDADD, c, q)
