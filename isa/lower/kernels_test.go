@@ -138,7 +138,7 @@ func readReference(t *testing.T) map[string]reference {
 // Bounds of the comparison with the vendor's compiler: what is reached, to be tightened, never loosened.
 const (
 	medianInstructions = 0.03 // of |ours/theirs - 1| over kernels and targets, executed warp-instructions
-	tenthInstructions  = 0.12  // one in ten is further off
+	tenthInstructions  = 0.12 // one in ten is further off
 	medianRegisters    = 0.25
 )
 
