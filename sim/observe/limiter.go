@@ -17,6 +17,7 @@ import (
 const (
 	saturated = 0.85 // share of cycles from which on a unit is said to bound the run
 	busyIssue = 0.70 // issue slots in use from which on waiting for a slot is the bound if it is the largest wait
+	nearIssue = 0.05 // a pipe within this of the issue slots' use, for which warps wait, is named rather than the slots
 	strained  = 0.55 // from here on a busy unit is named if warps wait for it more than for anything else
 )
 
@@ -36,6 +37,8 @@ func Limit(r *sim.Result) sim.Limiter {
 	case r.IssueSlots.Utilization >= saturated:
 		return sim.Limiter{Kind: sim.LimitIssue, What: "issue", Sentence: fmt.Sprintf(
 			"issue: the schedulers issue in %s of their cycles; %.1f eligible warps wait for a slot per issued instruction", percent(r.IssueSlots.Utilization), s.perIssue(sim.NotSelected))}
+	case pipe != nil && top == sim.MathPipeThrottle && pipe.Utilization >= busyIssue && pipe.Utilization >= r.IssueSlots.Utilization-nearIssue:
+		return pipeLimit(r, s, pipe)
 	case r.IssueSlots.Utilization >= busyIssue && s.cycles[sim.NotSelected] >= s.cycles[top]:
 		return sim.Limiter{Kind: sim.LimitIssue, What: "issue", Sentence: fmt.Sprintf(
 			"issue: the schedulers issue in %s of their cycles, and more warps are eligible and wait for a slot (%.1f per issued instruction) than wait for anything else",
@@ -176,6 +179,10 @@ func memoryLatency(r *sim.Result, t *states, top sim.WarpState, why, per, busy s
 	if lim, ok := occupancyLimit(r, top, why); ok {
 		return lim
 	}
+	what := "loads"
+	if top == sim.Drain {
+		what = "their last stores to leave"
+	}
 	level := "L1"
 	switch {
 	case r.Memory.L1HitRate < 0.5 && r.Memory.L2HitRate < 0.5:
@@ -183,7 +190,7 @@ func memoryLatency(r *sim.Result, t *states, top sim.WarpState, why, per, busy s
 	case r.Memory.L1HitRate < 0.9:
 		level = "L2"
 	}
-	return sim.Limiter{Kind: sim.LimitMemory, What: level, Sentence: fmt.Sprintf("memory latency: %s wait for loads (%s) with %s; L1 hits %s, L2 hits %s; %s", why, top, per,
+	return sim.Limiter{Kind: sim.LimitMemory, What: level, Sentence: fmt.Sprintf("memory latency: %s wait for %s (%s) with %s; L1 hits %s, L2 hits %s; %s", why, what, top, per,
 		percent(r.Memory.L1HitRate), percent(r.Memory.L2HitRate), busy)}
 }
 

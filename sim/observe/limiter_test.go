@@ -23,7 +23,9 @@ func TestLimit(t *testing.T) {
 	}{
 		{name: "issue slots", issue: 0.93, pipe: "alu", busy: 0.7, states: map[sim.WarpState]uint64{sim.NotSelected: 800, sim.Wait: 100},
 			warps: 64, kind: sim.LimitIssue, what: "issue", sentence: "93 % of their cycles; 8.0 eligible warps"},
-		{name: "many eligible warps", issue: 0.75, pipe: "alu", busy: 0.7, states: map[sim.WarpState]uint64{sim.NotSelected: 800, sim.MathPipeThrottle: 500},
+		{name: "pipe as busy as the issue slots", issue: 0.79, pipe: "alu", busy: 0.80, states: map[sim.WarpState]uint64{sim.NotSelected: 600, sim.MathPipeThrottle: 510},
+			warps: 64, kind: sim.LimitPipe, what: "alu", sentence: "ALU pipe: busy in 80 %"}, // ncc_imad_c1 on a full H200 SM: unpacking bytes fills the ALU
+		{name: "many eligible warps", issue: 0.75, pipe: "alu", busy: 0.6, states: map[sim.WarpState]uint64{sim.NotSelected: 800, sim.MathPipeThrottle: 500},
 			warps: 64, kind: sim.LimitIssue, what: "issue", sentence: "75 %"},
 		{name: "pipe", issue: 0.6, pipe: "alu", busy: 0.94, states: map[sim.WarpState]uint64{sim.MathPipeThrottle: 510, sim.NotSelected: 200},
 			warps: 48, kind: sim.LimitPipe, what: "alu", sentence: "ALU pipe: busy in 94 % of the cycles; 5.1 warps wait"},
