@@ -15,6 +15,7 @@ type atomop struct {
 	val  [2]sref
 	ret  bool
 	incr bool // POPC.INC: no data, adds one a lane
+	flag bool // CAST.SPIN: the result is 1 where the value was exchanged, else 0
 }
 
 func decAtom(d *decoder) {
@@ -28,7 +29,8 @@ func decAtom(d *decoder) {
 		return
 	}
 	mo.size = memSize(mod)
-	a := &atomop{sub: mod.Sub, typ: mod.Type, ret: len(d.vds) > 0 && d.in.Op != OpRED, incr: mod.Has(ModPopcInc)}
+	a := &atomop{sub: mod.Sub, typ: mod.Type, ret: len(d.vds) > 0 && d.in.Op != OpRED, incr: mod.Has(ModPopcInc),
+		flag: mod.Has(ModSpin)}
 	if a.typ == TypeNone {
 		a.typ = U32
 		if mo.size == 8 {
@@ -122,7 +124,12 @@ func execAtom(w *Warp, u *uop, m uint32) {
 		default:
 			binary.LittleEndian.PutUint32(mem, uint32(next))
 		}
-		if a.ret {
+		if a.ret && a.flag {
+			w.regs[u.d[0]][l] = won >> uint(l) & 1
+			if mo.size == 8 {
+				w.regs[u.d[1]][l] = 0
+			}
+		} else if a.ret {
 			w.regs[u.d[0]][l] = uint32(old)
 			if mo.size == 8 {
 				w.regs[u.d[1]][l] = uint32(old >> 32)

@@ -108,3 +108,12 @@ func (m *Memory) describe(addr, size uint64) string {
 		return fmt.Sprintf("crosses the end of buffer %s (%d bytes, offset %d)", near.Name, n, off)
 	}
 }
+
+// Attach makes an allocation out of existing memory, so that large buffers can be shared by successive launches.
+func (m *Memory) Attach(name string, data []byte) *Buffer {
+	addr := (m.next + allocAlign - 1) &^ (allocAlign - 1)
+	b := &Buffer{Name: name, Addr: addr, Data: data}
+	m.next = addr + uint64(len(data)) + guardBytes
+	m.buffers = append(m.buffers, b)
+	return b
+}

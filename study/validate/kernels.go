@@ -6,21 +6,18 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"path/filepath"
+	"path"
 	"strconv"
 	"strings"
 
 	"github.com/sarchlab/smsim/configs"
 	"github.com/sarchlab/smsim/isa"
-	"github.com/sarchlab/smsim/isa/lower"
-	"github.com/sarchlab/smsim/isa/ptx"
-	"github.com/sarchlab/smsim/isa/sass"
 	"github.com/sarchlab/smsim/sim"
 	"github.com/sarchlab/smsim/sm"
 )
 
-// Launch is one measured launch of a real kernel: the manifest's record with its counters.
-type Launch struct {
+// launch is one measured launch of a real kernel: the manifest's record with its counters.
+type launch struct {
 	ID       int    `json:"id"`
 	File     string `json:"file"`
 	Function string `json:"function"`
@@ -29,7 +26,6 @@ type Launch struct {
 		Words int    `json:"words"`
 		Seed  uint32 `json:"seed"`
 		Zero  bool   `json:"zero"`
-		Out   bool   `json:"out"`
 		Value uint32 `json:"value"`
 	} `json:"args"`
 	Grid          [3]uint32         `json:"grid"`
@@ -38,191 +34,168 @@ type Launch struct {
 	WordsPerBlock int               `json:"words_per_block"`
 	Checksums     map[string]string `json:"block_fnv1a64"`
 
-	Counters map[string]float64 `json:"-"` // columns of kernels.csv that are numbers
+	counters map[string]float64 // columns of kernels.csv that are numbers
 }
 
-// LoadKernels reads kernels.json and kernels.csv of a data folder; an absent folder gives none.
-func LoadKernels(dir string) ([]Launch, error) {
-	base := filepath.Join(dir, "kernels")
-	b, err := ReadFile(filepath.Join(base, "kernels.json"))
+// cyclesColumn is the column with the measured cycles of a set of kernels.
+var cyclesColumn = map[string]string{"kernels_cold": "sm__cycles_active.avg", "kernels_warm": "warm:sm__cycles_active.avg"}
+
+// name says which launch it is, for reports.
+func (l *launch) name() string {
+	return fmt.Sprintf("%s, %d threads, %d blocks", l.Function, l.Block[0]*l.Block[1]*l.Block[2], l.Grid[0]*l.Grid[1]*l.Grid[2])
+}
+
+// loadKernels reads kernels.json and kernels.csv of a data folder; an absent folder gives none.
+func loadKernels(dir fs.FS) ([]launch, error) {
+	b, err := readFile(dir, "kernels/kernels.json")
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	var ls []Launch
+	var ls []launch
 	if err := json.Unmarshal(b, &ls); err != nil {
-		return nil, fmt.Errorf("%s: %w", filepath.Join(base, "kernels.json"), err)
+		return nil, fmt.Errorf("kernels/kernels.json: %w", err)
 	}
-	head, recs, err := table(filepath.Join(base, "kernels.csv"))
+	t, err := readTable(dir, "kernels/kernels.csv", "id", cyclesColumn["kernels_cold"], cyclesColumn["kernels_warm"])
 	if err != nil {
 		return nil, err
 	}
-	byID := map[int][]string{}
-	for _, r := range recs {
-		id, err := strconv.Atoi(r[head["id"]])
-		if err != nil {
-			return nil, fmt.Errorf("kernels.csv: id %q is not a number", r[head["id"]])
+	counters := map[string]map[string]float64{}
+	for i := range t.recs {
+		c := map[string]float64{}
+		for name := range t.head {
+			if v, err := strconv.ParseFloat(t.get(i, name), 64); err == nil {
+				c[name] = v
+			}
 		}
-		byID[id] = r
+		counters[t.get(i, "id")] = c
 	}
 	for i := range ls {
 		l := &ls[i]
-		l.Counters = map[string]float64{}
-		r, ok := byID[l.ID]
-		if !ok {
-			return nil, fmt.Errorf("kernels.csv has no row for launch %d", l.ID)
+		if l.counters = counters[strconv.Itoa(l.ID)]; l.counters == nil {
+			return nil, fmt.Errorf("kernels/kernels.csv has no row for launch %d of kernels.json", l.ID)
 		}
-		for name, k := range head {
-			if v, err := strconv.ParseFloat(r[k], 64); err == nil {
-				l.Counters[name] = v
-			}
+		n := 0
+		for _, a := range l.Args {
+			n += max(a.Words, 0)
+		}
+		if l.Grid[0] < 1 || l.Grid[1] < 1 || l.Grid[2] < 1 || 4*n > bufferBytes {
+			return nil, fmt.Errorf("kernels/kernels.json: launch %d has a grid of %v and arguments of %d words, which make no launch", l.ID, l.Grid, n)
 		}
 	}
 	return ls, nil
 }
 
-// Input says which form of the kernel runs.
-type Input string
-
-// Inputs.
-const (
-	FromSASS Input = "sass" // the machine code that ran
-	FromPTX  Input = "ptx"  // lowered by this project
-)
-
-// KernelRunner runs measured launches on one SM.
-type KernelRunner struct {
-	Dir      string
-	Arch     *configs.Arch
-	programs map[string]*isa.Program
-}
-
-// NewKernelRunner runs launches of the data folder on the architecture.
-func NewKernelRunner(dir string, a *configs.Arch) *KernelRunner {
-	return &KernelRunner{Dir: dir, Arch: a, programs: map[string]*isa.Program{}}
-}
-
-// Program is the launch's kernel from the given input.
-func (r *KernelRunner) Program(l *Launch, in Input) (*isa.Program, error) {
-	key := string(in) + l.Function
-	if p := r.programs[key]; p != nil {
-		return p, nil
+// kernelProgram is the launch's kernel from the given input.
+func (w *worker) kernelProgram(l *launch, in Input) (*isa.Program, error) {
+	key := string(in) + l.File + ":" + l.Function
+	if w.key == key {
+		return w.prog, nil
 	}
-	name := strings.TrimSuffix(filepath.Base(l.File), ".cu")
+	w.key = ""
+	name := strings.TrimSuffix(path.Base(l.File), ".cu")
 	var p *isa.Program
-	switch in {
-	case FromSASS:
-		path := filepath.Join(r.Dir, "kernels", "sass", r.Arch.Name, name+".sass")
-		b, err := ReadFile(path)
-		if err != nil {
-			return nil, err
-		}
-		li, err := sass.Read(path, b)
-		if err != nil {
-			return nil, err
-		}
-		f, err := li.Entry(l.Function)
-		if err != nil {
-			return nil, err
-		}
-		if p, err = li.Program(f, 0); err != nil {
-			return nil, err
-		}
-		res, err := r.resources(l.Function)
-		if err != nil {
-			return nil, err
-		}
-		p.Regs, p.SharedBytes = res[0], res[1]
-	case FromPTX:
-		path := filepath.Join(r.Dir, "kernels", "ptx", name+".ptx")
-		b, err := ReadFile(path)
-		if err != nil {
-			return nil, err
-		}
-		m, err := ptx.Parse(path, b)
-		if err != nil {
-			return nil, err
-		}
-		if p, err = lower.Compile(m, l.Function, r.Arch.Target(), lower.Options{}); err != nil {
-			return nil, err
-		}
+	var err error
+	if in == FromPTX {
+		p, err = w.lib.fromPTX("kernels/ptx/"+name+".ptx", l.Function)
+	} else if p, err = w.lib.fromListing("kernels/sass/"+w.arch.Name+"/"+name+".sass", l.Function); err == nil {
+		p.Regs, p.SharedBytes, err = w.lib.resources(l.Function)
 	}
-	r.programs[key] = p
+	if err != nil {
+		return nil, err
+	}
+	w.key, w.prog = key, p
 	return p, nil
 }
 
-// resources is registers and static shared bytes of a function, from resources.csv.
-func (r *KernelRunner) resources(function string) (res [2]int, err error) {
-	head, recs, err := table(filepath.Join(r.Dir, "kernels", "resources.csv"))
+// resources is registers and static shared bytes of a function, which listings do not give.
+func (l *library) resources(function string) (regs, sharedBytes int, err error) {
+	t, err := readTable(l.dir, "kernels/resources.csv", "function", "target", "registers", "static_shared_bytes")
 	if err != nil {
-		return res, err
+		return 0, 0, err
 	}
-	for _, c := range recs {
-		if c[head["function"]] == function && strings.ReplaceAll(c[head["target"]], "sm_", "") == strings.TrimPrefix(r.Arch.Name, "sm_") {
-			for i, n := range []string{"registers", "static_shared_bytes"} {
-				if res[i], err = strconv.Atoi(c[head[n]]); err != nil {
-					return res, fmt.Errorf("resources.csv: %s of %s: %q is not a number", n, function, c[head[n]])
-				}
+	for i := range t.recs {
+		if t.get(i, "function") == function && "sm_"+strings.TrimPrefix(t.get(i, "target"), "sm_") == l.arch.Name {
+			v, err := t.ints(i, "registers", "static_shared_bytes")
+			if err != nil {
+				return 0, 0, err
 			}
-			return res, nil
+			return v[0], v[1], nil
 		}
 	}
-	return res, fmt.Errorf("resources.csv has no row for %s on %s", function, r.Arch.Name)
+	return 0, 0, fmt.Errorf("kernels/resources.csv has no row for %s on %s", function, l.arch.Name)
 }
 
-// Predict runs this SM's share of a launch and says whether the blocks it executed left the recorded checksums.
-func (r *KernelRunner) Predict(l *Launch, in Input, cold bool) (*sim.Result, string, error) {
-	p, err := r.Program(l, in)
+// predictKernel runs this SM's share of a launch. It is an error if a block that the SM executed left other bytes than the
+// hardware's.
+func (w *worker) predictKernel(l *launch, in Input, cold bool) (*sim.Result, error) {
+	p, err := w.kernelProgram(l, in)
 	if err != nil {
-		return nil, "", err
+		return nil, err
 	}
 	mem := isa.NewMemory()
-	launch := &isa.Launch{Grid: isa.Dim3{X: l.Grid[0], Y: l.Grid[1], Z: l.Grid[2]}, Block: isa.Dim3{X: l.Block[0], Y: l.Block[1], Z: l.Block[2]},
-		DynamicShared: l.DynamicShared, Mem: mem, NumSMs: 132}
+	la := &isa.Launch{Grid: isa.Dim3{X: l.Grid[0], Y: l.Grid[1], Z: l.Grid[2]}, Block: isa.Dim3{X: l.Block[0], Y: l.Block[1], Z: l.Block[2]},
+		DynamicShared: l.DynamicShared, Mem: mem, NumSMs: measuredSMs}
 	var out *isa.Buffer
-	var footprint uint64
+	opt := w.options
 	for i, a := range l.Args {
 		if a.Kind == "u32" {
-			launch.Params = binary.LittleEndian.AppendUint32(launch.Params, a.Value)
+			la.Params = binary.LittleEndian.AppendUint32(la.Params, a.Value)
 			continue
 		}
-		for len(launch.Params)%8 != 0 {
-			launch.Params = append(launch.Params, 0)
+		for len(la.Params)%8 != 0 {
+			la.Params = append(la.Params, 0)
 		}
 		b := mem.Alloc("arg"+strconv.Itoa(i), uint64(4*a.Words))
-		footprint += uint64(4 * a.Words)
+		opt.FootprintBytes += uint64(4 * a.Words)
 		if a.Zero {
 			out = b
 		} else {
-			x := a.Seed
-			for k := 0; k < a.Words; k++ {
-				x = x*1664525 + 1013904223
-				binary.LittleEndian.PutUint32(b.Data[4*k:], x)
-			}
+			fillWords(b.Data, a.Seed)
 		}
-		launch.Params = binary.LittleEndian.AppendUint64(launch.Params, b.Addr)
+		la.Params = binary.LittleEndian.AppendUint64(la.Params, b.Addr)
 	}
-	opt := sm.Options{NumSMs: 132, AllSMsActive: true, ClockMHz: 1980, Cold: cold, L2Bytes: 60 << 20, FootprintBytes: footprint}
-	res, err := sm.Run(r.Arch, p, launch, opt)
+	opt.NumSMs, opt.AllSMsActive, opt.ClockMHz, opt.L2Bytes, opt.Cold = measuredSMs, true, measuredMHz, measuredL2, cold
+	opt.MaxCycles = rowCycles
+	res, err := sm.Run(w.arch, p, la, opt)
 	if err != nil {
-		return nil, "", err
+		return nil, err
 	}
-	check := "none"
-	for _, b := range []int{0, 132} {
+	return res, l.check(out)
+}
+
+// fillWords writes the words that the manifest's generator gives.
+func fillWords(b []byte, seed uint32) {
+	for k := 0; k+4 <= len(b); k += 4 {
+		seed = seed*1664525 + 1013904223
+		binary.LittleEndian.PutUint32(b[k:], seed)
+	}
+}
+
+// check compares the output of the blocks that this SM executed with the recorded checksums.
+func (l *launch) check(out *isa.Buffer) error {
+	for _, b := range []int{0, measuredSMs} {
 		want, ok := l.Checksums[strconv.Itoa(b)]
-		if !ok || out == nil {
+		if !ok || out == nil || 4*(b+1)*l.WordsPerBlock > len(out.Data) {
 			continue
 		}
-		h := uint64(14695981039346656037)
+		h := uint64(14695981039346656037) // FNV-1a, 64 bit
 		for _, c := range out.Data[4*b*l.WordsPerBlock : 4*(b+1)*l.WordsPerBlock] {
 			h = (h ^ uint64(c)) * 1099511628211
 		}
 		if got := fmt.Sprintf("%016x", h); got != want {
-			return res, fmt.Sprintf("block %d: %s, expected %s", b, got, want), nil
+			return fmt.Errorf("output of block %d has checksum %s, the hardware's has %s", b, got, want)
 		}
-		check = "passed"
 	}
-	return res, check, nil
+	return nil
+}
+
+// loadArch is the architecture to replay on, with the overrides of an ablation.
+func loadArch(name string, overrides []configs.Override) (*configs.Arch, error) {
+	if name == "" {
+		name = "sm_90"
+	}
+	return configs.Load(name, overrides)
 }

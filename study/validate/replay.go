@@ -2,170 +2,289 @@ package validate
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
-	"path/filepath"
-	"strconv"
-	"strings"
+	"io/fs"
+	"sync"
 
 	"github.com/sarchlab/smsim/configs"
 	"github.com/sarchlab/smsim/isa"
+	"github.com/sarchlab/smsim/isa/lower"
+	"github.com/sarchlab/smsim/isa/ptx"
 	"github.com/sarchlab/smsim/isa/sass"
 	"github.com/sarchlab/smsim/sim"
 	"github.com/sarchlab/smsim/sm"
 )
 
-// Replayer runs measured kernels from their machine code.
-type Replayer struct {
-	Dir      string
-	Arch     *configs.Arch
-	listings map[string]*sass.Listing
-	programs map[string]*isa.Program
-	inputs   [3][]byte // A, B, C of forms
+// The machine that the measurements come from.
+const (
+	measuredSMs  = 132
+	measuredL2   = 60 << 20
+	measuredMHz  = 1980
+	measuredArch = 90 // target of listings that do not say theirs
+)
+
+// Micro kernels that were assembled word by word have 21,504 bytes of static shared memory, 1 KB of it the system's; their
+// listings do not say so.
+const exactSharedBytes = 21504
+
+// stackBytes is the local memory of micro kernels, whose listings do not give it: more than any of them uses.
+const stackBytes = 4096
+
+// library gives programs out of the folder's listings and PTX files, each file read once. It is safe for concurrent use.
+type library struct {
+	dir  fs.FS
+	arch *configs.Arch
+
+	mu       sync.Mutex
+	listings map[string]*once[*sass.Listing]
+	modules  map[string]*once[*ptx.Module]
+	consts   *once[map[string]map[uint8][]byte]
+	inputs   *once[[3][]byte]
 }
 
-// NewReplayer replays the data folder dir on the architecture.
-func NewReplayer(dir string, a *configs.Arch) *Replayer {
-	return &Replayer{Dir: dir, Arch: a, listings: map[string]*sass.Listing{}, programs: map[string]*isa.Program{}}
+// once is a value that the first user makes.
+type once[T any] struct {
+	once sync.Once
+	v    T
+	err  error
 }
 
-// program finds a row's kernel in its listing.
-func (r *Replayer) program(row *Row) (*isa.Program, error) {
-	key := row.Listing + ":" + row.Kernel
-	if p := r.programs[key]; p != nil {
-		return p, nil
+func (o *once[T]) get(build func() (T, error)) (T, error) {
+	o.once.Do(func() { o.v, o.err = build() })
+	return o.v, o.err
+}
+
+func newLibrary(dir fs.FS, a *configs.Arch) *library {
+	return &library{dir: dir, arch: a, listings: map[string]*once[*sass.Listing]{}, modules: map[string]*once[*ptx.Module]{},
+		consts: new(once[map[string]map[uint8][]byte]), inputs: new(once[[3][]byte])}
+}
+
+// shared gives the entry of a name, making it if needed.
+func shared[T any](mu *sync.Mutex, m map[string]*once[T], name string) *once[T] {
+	mu.Lock()
+	defer mu.Unlock()
+	o := m[name]
+	if o == nil {
+		o = new(once[T])
+		m[name] = o
 	}
-	l := r.listings[row.Listing]
-	if l == nil {
-		path := filepath.Join(r.Dir, row.Listing)
-		b, err := ReadFile(path)
+	return o
+}
+
+func (l *library) listing(path string) (*sass.Listing, error) {
+	return shared(&l.mu, l.listings, path).get(func() (*sass.Listing, error) {
+		b, err := readFile(l.dir, path)
 		if err != nil {
 			return nil, err
 		}
-		if l, err = sass.Read(row.Listing, b); err != nil {
-			return nil, err
-		}
-		r.listings[row.Listing] = l
-	}
-	f, err := l.Entry(row.Kernel)
-	if err != nil {
-		return nil, fmt.Errorf("no function %s in %s", row.Kernel, row.Listing)
-	}
-	p, err := l.Program(f, 90)
+		return sass.Read(path, b)
+	})
+}
+
+// fromListing is a function of a listing as a program.
+func (l *library) fromListing(path, function string) (*isa.Program, error) {
+	li, err := l.listing(path)
 	if err != nil {
 		return nil, err
 	}
-	r.programs[key] = p
+	f, err := li.Entry(function)
+	if err != nil {
+		return nil, err
+	}
+	sm := f.SM
+	if sm == 0 {
+		sm = measuredArch
+	}
+	return li.Program(f, sm)
+}
+
+// fromPTX is an entry of a PTX file, lowered for the architecture.
+func (l *library) fromPTX(path, function string) (*isa.Program, error) {
+	m, err := shared(&l.mu, l.modules, path).get(func() (*ptx.Module, error) {
+		b, err := readFile(l.dir, path)
+		if err != nil {
+			return nil, err
+		}
+		return ptx.Parse(path, b)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return lower.Compile(m, function, l.arch.Target(), lower.Options{})
+}
+
+// operands are the three input arrays of the form kernels, 2,048 64-bit words each.
+func (l *library) operands() ([3][]byte, error) {
+	return l.inputs.get(func() (in [3][]byte, err error) {
+		b, err := readFile(l.dir, "forms/inputs.bin")
+		if errors.Is(err, fs.ErrNotExist) {
+			b, err = bundledInputs()
+		}
+		if err != nil {
+			return in, err
+		}
+		n := len(b) / 3
+		for i := range in {
+			in[i] = b[n*i : n*(i+1)]
+		}
+		return in, nil
+	})
+}
+
+// worker replays rows one after another.
+type worker struct {
+	lib     *library
+	arch    *configs.Arch
+	options sm.Options // what an ablation changes
+	buf     *zeros     // data buffer of micro kernels
+	written bool       // buf may hold something else than zeros
+	key     string
+	prog    *isa.Program
+}
+
+// program is the row's kernel; rows of one kernel come in a row, so that one is kept.
+func (w *worker) program(r *row, in Input) (*isa.Program, error) {
+	key := string(in) + r.listing + ":" + r.kernel
+	if w.key == key {
+		return w.prog, nil
+	}
+	w.key = ""
+	var p *isa.Program
+	var err error
+	if in == FromPTX {
+		p, err = w.lib.fromPTX(r.source, r.kernel)
+	} else {
+		p, err = w.lib.fromListing(r.listing, r.kernel)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if r.plan.record == 64 {
+		p.SharedBytes = max(p.SharedBytes, exactSharedBytes)
+		p.LocalBytes = max(p.LocalBytes, stackBytes)
+		if err := w.lib.constants(p); err != nil {
+			return nil, err
+		}
+	}
+	w.key, w.prog = key, p
 	return p, nil
 }
 
-// Predict runs a row and returns the cycles that its own clock reads saw, as the hardware's: latest end
-// minus earliest start.
-func (r *Replayer) Predict(row *Row) (float64, *sim.Result, error) {
-	p, err := r.program(row)
+// predict runs a row and returns the cycles that its own clock reads saw: latest end minus earliest start.
+func (w *worker) predict(r *row, in Input) (float64, *sim.Result, error) {
+	if r.err != nil {
+		return 0, nil, r.err
+	}
+	p, err := w.program(r, in)
 	if err != nil {
 		return 0, nil, err
 	}
-	q := *p
 	mem := isa.NewMemory()
-	l := &isa.Launch{Grid: isa.Dim3{X: uint32(row.Grid), Y: 1, Z: 1}, Block: isa.Dim3{X: uint32(row.Threads), Y: 1, Z: 1}, Mem: mem, DynamicShared: row.Shared, NumSMs: 132}
+	pl := &r.plan
+	l := &isa.Launch{Grid: isa.Dim3{X: uint32(pl.grid), Y: 1, Z: 1}, Block: isa.Dim3{X: uint32(pl.block), Y: 1, Z: 1},
+		Mem: mem, DynamicShared: pl.shared, NumSMs: measuredSMs}
+	opt := w.options
+	opt.NumSMs, opt.ClockMHz, opt.L2Bytes, opt.AllSMsActive = measuredSMs, measuredMHz, measuredL2, pl.allSMs
+	opt.MaxCycles = rowCycles
 	var out *isa.Buffer
-	params := make([]byte, 40)
-	put := func(off int, v uint64) { binary.LittleEndian.PutUint64(params[off:], v) }
-	if row.Record == 16 { // forms: A, B, C, D, T
-		if err := r.loadInputs(); err != nil {
+	l.Params = make([]byte, 40)
+	put := func(off int, v uint64) { binary.LittleEndian.PutUint64(l.Params[off:], v) }
+	if pl.record == 16 { // forms: A, B, C, D, T
+		in, err := w.lib.operands()
+		if err != nil {
 			return 0, nil, err
 		}
 		for i, name := range []string{"A", "B", "C"} {
-			b := mem.Alloc(name, uint64(len(r.inputs[i])))
-			copy(b.Data, r.inputs[i])
+			b := mem.Alloc(name, uint64(len(in[i])))
+			copy(b.Data, in[i])
 			put(8*i, b.Addr)
 		}
-		put(24, mem.Alloc("D", uint64(16*row.Threads)).Addr)
-		out = mem.Alloc("T", uint64(16*row.Threads*row.Grid))
+		put(24, mem.Alloc("D", uint64(16*pl.block)).Addr)
+		out = mem.Alloc("T", uint64(16*pl.block*pl.grid))
 		put(32, out.Addr)
 	} else { // micro: buf, out, n, s, m, k
-		buf, err := buffer(mem, row)
+		buf, footprint, err := w.buffer(mem, pl)
 		if err != nil {
 			return 0, nil, err
 		}
-		warps := (row.Threads + 31) / 32 * row.Grid
-		out = mem.Alloc("out", uint64(64*warps))
+		opt.FootprintBytes = footprint
+		out = mem.Alloc("out", uint64(64*((pl.block+31)/32)*pl.grid))
 		put(0, buf.Addr)
 		put(8, out.Addr)
-		for i, v := range row.Params {
-			binary.LittleEndian.PutUint32(params[16+4*i:], v)
+		for i, v := range pl.params {
+			binary.LittleEndian.PutUint32(l.Params[16+4*i:], v)
 		}
-		q.SharedBytes = max(q.SharedBytes, 21504) // exact kernels: 21,504 B static, of which 1 KB the system's
 	}
-	l.Params = params
-	res, err := sm.Run(r.Arch, &q, l, sm.Options{NumSMs: 132})
+	res, err := sm.Run(w.arch, p, l, opt)
 	if err != nil {
 		return 0, nil, err
 	}
+	if m := &res.Memory; m.GlobalStores > 2*uint64(pl.block+31)/32*uint64(pl.grid) || m.Atomics > 0 {
+		w.written = true
+	}
+	cycles, ok := clockSpan(out.Data, pl.record)
+	if !ok {
+		return 0, res, fmt.Errorf("kernel %s left no clock values", r.kernel)
+	}
+	return cycles, res, nil
+}
+
+// rowCycles ends a replay that goes nowhere: the longest walk takes 200 million cycles, most of them before its clock starts.
+const rowCycles = 1e9
+
+// clockSpan is latest end minus earliest start of records that begin with two clock values; records of blocks that did not
+// run are zero.
+func clockSpan(data []byte, record int) (cycles float64, ok bool) {
 	var lo, hi uint64
-	n := 0
-	for off := 0; off+16 <= len(out.Data); off += row.Record {
-		t0, t1 := binary.LittleEndian.Uint64(out.Data[off:]), binary.LittleEndian.Uint64(out.Data[off+8:])
+	for off := 0; off+16 <= len(data); off += record {
+		t0, t1 := binary.LittleEndian.Uint64(data[off:]), binary.LittleEndian.Uint64(data[off+8:])
 		if t0 == 0 && t1 == 0 {
 			continue
 		}
-		if n == 0 || t0 < lo {
+		if !ok || t0 < lo {
 			lo = t0
 		}
-		hi = max(hi, t1)
-		n++
+		hi, ok = max(hi, t1), true
 	}
-	if n == 0 {
-		return 0, res, fmt.Errorf("kernel %s left no clock values", row.Kernel)
-	}
-	return float64(hi - lo), res, nil
+	return float64(hi - lo), ok
 }
 
-// loadInputs reads the operand vectors of the forms: three arrays of 2,048 64-bit words.
-func (r *Replayer) loadInputs() error {
-	if r.inputs[0] != nil {
+// buffer attaches the data buffer of a micro kernel: zeros, or a pointer chain. The footprint is what L2 held when the timed
+// launch began: the bytes that the launches before touched, or more than L2 if each launch had memory of its own.
+func (w *worker) buffer(mem *isa.Memory, pl *plan) (b *isa.Buffer, footprint uint64, err error) {
+	c, isChain, err := parseChain(pl.init)
+	if err != nil {
+		return nil, 0, err
+	}
+	if w.buf == nil || w.written || isChain {
+		if err := w.close(); err != nil {
+			return nil, 0, err
+		}
+		if w.buf, err = newZeros(bufferBytes); err != nil {
+			return nil, 0, fmt.Errorf("no address space for the data buffer: %w", err)
+		}
+		w.written = isChain
+	}
+	b = mem.Attach("buf", w.buf.data)
+	switch {
+	case isChain:
+		// 16 loads a round; n rounds timed, m before them.
+		steps := 16 * (uint64(pl.params[0]) + uint64(pl.params[2]) + 1)
+		c.write(b.Data, b.Addr, steps)
+		return b, min(steps, c.count) * max(c.stride, 32), nil
+	case pl.rotates:
+		return b, bufferBytes, nil
+	}
+	return b, 0, nil
+}
+
+// close frees the data buffer.
+func (w *worker) close() error {
+	if w.buf == nil {
 		return nil
 	}
-	b, err := ReadFile(filepath.Join(r.Dir, "forms", "inputs.bin"))
-	if err != nil {
-		return err
-	}
-	n := len(b) / 3
-	for i := range r.inputs {
-		r.inputs[i] = b[n*i : n*(i+1)]
-	}
-	return nil
-}
-
-// buffer makes the data buffer of a micro kernel: zeros, or the pointer chain chase:ELEMENTS:STRIDE:SEED.
-func buffer(mem *isa.Memory, row *Row) (*isa.Buffer, error) {
-	c := strings.Split(row.Init, ":")
-	if c[0] != "chase" || len(c) != 4 {
-		return mem.Alloc("buf", 1<<20), nil
-	}
-	var v [3]uint64
-	for i := range v {
-		n, err := strconv.ParseUint(c[i+1], 10, 64)
-		if err != nil {
-			return nil, fmt.Errorf("chain %q: %q is not a number", row.Init, c[i+1])
-		}
-		v[i] = n
-	}
-	count, stride := v[0], v[1]
-	b := mem.Alloc("buf", count*stride+4096)
-	perm := make([]uint32, count)
-	for i := range perm {
-		perm[i] = uint32(i)
-	}
-	x := v[2] // a random cycle (Sattolo), any generator does
-	for i := len(perm) - 1; i > 0; i-- {
-		x = x*6364136223846793005 + 1442695040888963407
-		j := int(x>>33) % i
-		perm[i], perm[j] = perm[j], perm[i]
-	}
-	for i := range perm {
-		next := perm[(i+1)%len(perm)]
-		binary.LittleEndian.PutUint64(b.Data[uint64(perm[i])*stride:], b.Addr+uint64(next)*stride)
-	}
-	return b, nil
+	z := w.buf
+	w.buf = nil
+	return z.free()
 }

@@ -1,0 +1,157 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sarchlab/smsim/plots"
+	"github.com/sarchlab/smsim/study"
+	"github.com/sarchlab/smsim/study/validate"
+)
+
+// validation holds the flags of the command.
+type validation struct {
+	data, arch, format, without, out, doc string
+	sets, inputs                          []string
+	every, workers                        int
+	rows, plots, quiet                    bool
+}
+
+func newValidate() *cobra.Command {
+	v := &validation{}
+	var mechanisms []string
+	for _, m := range validate.Mechanisms() {
+		mechanisms = append(mechanisms, fmt.Sprintf("  %-20s %s", m.Name, m.What))
+	}
+	cmd := &cobra.Command{
+		Use:   "validate",
+		Short: "replay measurements of a real GPU and report the model's errors",
+		Long: `validate runs kernels that were measured on an NVIDIA H200 and compares cycles: by class of
+measurements, worst rows first. Real kernels are also compared with Nsight Compute on the reasons.
+A part of the measurements comes with smsim; --data takes a folder with forms/, intrinsics/, micro/
+and kernels/ (any may be absent), files plain or with .gz.
+
+Sets: ` + strings.Join(validate.SetNames()[:5], ", ") + `,
+` + strings.Join(validate.SetNames()[5:], ", ") + `.
+Errors are in percent of the measured value; positive: the model takes longer.
+
+Mechanisms that --without switches off, to see what they are worth:
+` + strings.Join(mechanisms, "\n") + `
+
+Exit code: 0 all rows were replayed, 1 some could not be, 2 wrong usage or input.`,
+		Example: `  smsim validate
+  smsim validate --set kernels_warm --rows --format csv
+  smsim validate --data measurements --every 20 --plots --out out
+  smsim validate --set registerfile --without reuse_cache`,
+		Args: noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error { return v.run(cmd) },
+	}
+	f := cmd.Flags()
+	f.StringVar(&v.data, "data", "", "folder with measurements (default: those that come with smsim)")
+	f.StringSliceVar(&v.sets, "set", nil, "only these sets")
+	f.StringSliceVar(&v.inputs, "input", nil, "only from sass (the machine code that ran) or ptx")
+	f.StringVar(&v.arch, "arch", "sm_90", "architecture to replay on")
+	f.IntVar(&v.every, "every", 1, "replay every n-th row of each set")
+	f.IntVar(&v.workers, "workers", 0, "replays at the same time (default: the number of processors)")
+	f.BoolVar(&v.rows, "rows", false, "list all rows with predicted and measured cycles")
+	f.StringVar(&v.format, "format", "text", "text, json or csv")
+	f.StringVar(&v.without, "without", "", "switch a mechanism of the model off")
+	f.BoolVar(&v.plots, "plots", false, "plot predicted against measured cycles (with --out)")
+	f.StringVar(&v.out, "out", "", "directory for the pictures")
+	f.StringVar(&v.doc, "doc", "", "write the report as a Markdown page, its picture beside it")
+	f.BoolVar(&v.quiet, "quiet", false, "no progress bar")
+	return cmd
+}
+
+func (v *validation) run(cmd *cobra.Command) error {
+	if !slices.Contains([]string{"text", "json", "csv"}, v.format) {
+		return usageError{fmt.Errorf("--format %s: use text, json or csv", v.format)}
+	}
+	if v.every < 1 || v.workers < 0 {
+		return usageError{errors.New("--every must be at least 1, --workers at least 0")}
+	}
+	if v.plots != (v.out != "") {
+		return usageError{errors.New("--plots and --out DIR go together")}
+	}
+	var inputs []validate.Input
+	for _, i := range v.inputs {
+		if in := validate.Input(i); in != validate.FromSASS && in != validate.FromPTX {
+			return usageError{fmt.Errorf("--input %s: use sass or ptx", i)}
+		}
+		inputs = append(inputs, validate.Input(i))
+	}
+	dir, err := v.folder()
+	if err != nil {
+		return err
+	}
+	bar := newProgress(cmd.ErrOrStderr(), v.quiet)
+	rep, err := validate.Run(dir, v.arch, validate.Options{Sets: v.sets, Inputs: inputs, Every: v.every, Without: v.without,
+		Workers: v.workers, Progress: func(done, total int, insts uint64) {
+			bar.update(study.Progress{Done: done, Total: total, Share: float64(done) / float64(total), WarpInsts: insts})
+		}})
+	bar.finish()
+	if err != nil {
+		return &study.InputError{Err: err}
+	}
+	if err := v.write(cmd.OutOrStdout(), rep); err != nil {
+		return err
+	}
+	if n := rep.Failed(); n > 0 {
+		return fmt.Errorf("%d rows could not be replayed", n)
+	}
+	return nil
+}
+
+// folder is where the measurements are.
+func (v *validation) folder() (fs.FS, error) {
+	if v.data == "" {
+		return validate.Bundled()
+	}
+	if s, err := os.Stat(v.data); err != nil {
+		return nil, &study.InputError{Err: fmt.Errorf("--data: %w", err)}
+	} else if !s.IsDir() {
+		return nil, &study.InputError{Err: fmt.Errorf("--data %s is not a folder", v.data)}
+	}
+	return os.DirFS(v.data), nil
+}
+
+func (v *validation) write(w io.Writer, rep *validate.Report) error {
+	if v.plots {
+		if err := os.MkdirAll(v.out, 0o755); err != nil {
+			return &study.InputError{Err: err}
+		}
+		for _, in := range []validate.Input{validate.FromSASS, validate.FromPTX} {
+			if p := validate.Picture(rep, in); p != nil {
+				if err := plots.Save(p, filepath.Join(v.out, "validation_"+string(in)+".svg"), 0, 0); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	if v.doc != "" {
+		picture := strings.TrimSuffix(v.doc, filepath.Ext(v.doc)) + ".svg"
+		if p := validate.Picture(rep, validate.FromSASS); p != nil {
+			if err := plots.Save(p, picture, 0, 0); err != nil {
+				return err
+			}
+		}
+		if err := writeAtomic(v.doc, func(w io.Writer) error { return validate.WriteDocument(w, rep, filepath.Base(picture)) }); err != nil {
+			return err
+		}
+	}
+	switch v.format {
+	case "json":
+		return validate.WriteJSON(w, rep, v.rows)
+	case "csv":
+		return validate.WriteCSV(w, rep, v.rows)
+	}
+	return validate.WriteText(w, rep, v.rows)
+}

@@ -1,0 +1,157 @@
+package validate
+
+import (
+	"math"
+	"slices"
+	"sort"
+	"strings"
+)
+
+// Report is the outcome of a validation. Errors are in percent of the measured value, positive when the model takes longer.
+type Report struct {
+	Arch      string `json:"arch"`
+	Without   string `json:"without,omitempty"` // mechanism that was switched off
+	Every     int    `json:"every"`             // every n-th row of each set was replayed
+	ErrorUnit string `json:"error_unit"`        // percent
+	Sets      []*Set `json:"sets"`
+	// Rows are all results, present if asked for.
+	Rows []*Result `json:"rows,omitempty"`
+}
+
+// Set is a class of measurements, replayed from one input.
+type Set struct {
+	Name    string    `json:"name"`
+	Input   Input     `json:"input"`
+	Rows    int       `json:"rows"`   // replayed
+	Failed  int       `json:"failed"` // could not be replayed; not part of the errors below
+	MAPE    float64   `json:"mape"`   // mean of the absolute errors
+	Bias    float64   `json:"bias"`   // mean of the signed errors
+	P50     float64   `json:"p50"`    // of the absolute errors
+	P95     float64   `json:"p95"`
+	Max     float64   `json:"max"`
+	Reasons *Reasons  `json:"reasons,omitempty"` // of real kernels: does the model agree why
+	Results []*Result `json:"-"`
+	Groups  []Group   `json:"-"` // kinds of rows, largest mean error first
+}
+
+// Result is one row: what the model predicts, what the hardware took.
+type Result struct {
+	Set       string  `json:"set"`
+	Input     Input   `json:"input"`
+	Name      string  `json:"name"`
+	Kernel    string  `json:"kernel"`
+	Group     string  `json:"group"`
+	Predicted float64 `json:"predicted"` // cycles
+	Measured  float64 `json:"measured"`
+	Error     float64 `json:"error"` // percent
+	Failure   string  `json:"failure,omitempty"`
+
+	reasons *reason
+}
+
+// Group is the error of one kind of rows.
+type Group struct {
+	Name              string
+	Rows              int
+	MAPE, Bias, Worst float64
+}
+
+// finish computes the statistics of all sets.
+func (rep *Report) finish() {
+	for _, s := range rep.Sets {
+		s.finish()
+	}
+}
+
+func (s *Set) finish() {
+	var abs, signed []float64
+	groups := map[string][]float64{}
+	var reasons []*reason
+	for _, r := range s.Results {
+		if r.Failure != "" {
+			s.Failed++
+			continue
+		}
+		abs, signed = append(abs, math.Abs(r.Error)), append(signed, r.Error)
+		groups[r.Group] = append(groups[r.Group], r.Error)
+		if r.reasons != nil {
+			reasons = append(reasons, r.reasons)
+		}
+	}
+	s.Rows = len(abs)
+	slices.Sort(abs)
+	s.MAPE, s.Bias, s.P50, s.P95, s.Max = mean(abs), mean(signed), quantile(abs, 0.5), quantile(abs, 0.95), quantile(abs, 1)
+	s.Reasons = summarise(reasons)
+	for name, e := range groups {
+		g := Group{Name: name, Rows: len(e), Bias: mean(e)}
+		for _, x := range e {
+			g.MAPE += math.Abs(x) / float64(len(e))
+			if math.Abs(x) > math.Abs(g.Worst) {
+				g.Worst = x
+			}
+		}
+		s.Groups = append(s.Groups, g)
+	}
+	sort.Slice(s.Groups, func(i, j int) bool {
+		x, y := &s.Groups[i], &s.Groups[j]
+		if x.MAPE != y.MAPE {
+			return x.MAPE > y.MAPE
+		}
+		return x.Name < y.Name
+	})
+}
+
+// Failed counts the rows that could not be replayed.
+func (rep *Report) Failed() int {
+	n := 0
+	for _, s := range rep.Sets {
+		n += s.Failed
+	}
+	return n
+}
+
+// AllRows are the results of all sets in order.
+func (rep *Report) AllRows() []*Result {
+	var out []*Result
+	for _, s := range rep.Sets {
+		out = append(out, s.Results...)
+	}
+	return out
+}
+
+// Worst are the n replayed rows with the largest errors.
+func (rep *Report) Worst(n int) []*Result {
+	rows := slices.DeleteFunc(rep.AllRows(), func(r *Result) bool { return r.Failure != "" })
+	slices.SortStableFunc(rows, func(x, y *Result) int {
+		switch ex, ey := math.Abs(x.Error), math.Abs(y.Error); {
+		case ex > ey:
+			return -1
+		case ex < ey:
+			return 1
+		}
+		return 0
+	})
+	return rows[:min(n, len(rows))]
+}
+
+func mean(v []float64) float64 {
+	if len(v) == 0 {
+		return 0
+	}
+	sum := 0.0
+	for _, x := range v {
+		sum += x
+	}
+	return sum / float64(len(v))
+}
+
+// quantile of sorted values: the smallest that at least the share q of them does not exceed.
+func quantile(sorted []float64, q float64) float64 {
+	if len(sorted) == 0 {
+		return 0
+	}
+	i := int(math.Ceil(q*float64(len(sorted)))) - 1
+	return sorted[min(max(i, 0), len(sorted)-1)]
+}
+
+func list(names []string) string { return strings.Join(names, ", ") }

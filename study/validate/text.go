@@ -1,0 +1,172 @@
+package validate
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/jedib0t/go-pretty/v6/text"
+)
+
+// width is the number of columns that the text report keeps to.
+const width = 100
+
+// worstRows is how many of the rows with the largest errors a report shows.
+const worstRows = 20
+
+// WriteJSON writes the report as JSON, all rows too if asked for.
+func WriteJSON(w io.Writer, rep *Report, rows bool) error {
+	out := *rep
+	if rows {
+		out.Rows = rep.AllRows()
+	}
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	return e.Encode(&out)
+}
+
+// WriteCSV writes one line for each set, or for each row if rows are asked for.
+func WriteCSV(w io.Writer, rep *Report, rows bool) error {
+	c := csv.NewWriter(w)
+	num := func(v float64) string { return strconv.FormatFloat(v, 'g', 8, 64) }
+	if rows {
+		recs := [][]string{{"set", "input", "name", "kernel", "group", "predicted", "measured", "error_percent", "failure"}}
+		for _, r := range rep.AllRows() {
+			recs = append(recs, []string{r.Set, string(r.Input), r.Name, r.Kernel, r.Group, num(r.Predicted), num(r.Measured), num(r.Error), r.Failure})
+		}
+		return c.WriteAll(recs)
+	}
+	recs := [][]string{{"set", "input", "rows", "failed", "mape_percent", "bias_percent", "p50_percent", "p95_percent", "max_percent"}}
+	for _, s := range rep.Sets {
+		recs = append(recs, []string{s.Name, string(s.Input), strconv.Itoa(s.Rows), strconv.Itoa(s.Failed), num(s.MAPE), num(s.Bias), num(s.P50), num(s.P95), num(s.Max)})
+	}
+	return c.WriteAll(recs)
+}
+
+// WriteText writes the report for people: errors by set, agreement on the reasons, the worst rows, or all rows.
+func WriteText(w io.Writer, rep *Report, rows bool) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "Model against measured H200 cycles, %s%s. Errors in %% of the measured value.\n", rep.Arch, scope(rep))
+	t := newTable("set", "input", "rows", "failed", "MAPE", "bias", "p50", "p95", "max")
+	for _, s := range rep.Sets {
+		t.AppendRow(table.Row{s.Name, s.Input, s.Rows, s.Failed, percent(s.MAPE), signed(s.Bias), percent(s.P50), percent(s.P95), percent(s.Max)})
+	}
+	right(t, 3, 9)
+	render(&b, t)
+	for _, s := range rep.Sets {
+		if s.Reasons == nil {
+			continue
+		}
+		t := newTable("why: "+s.Name+", "+string(s.Input), "model against Nsight Compute")
+		for _, r := range s.Reasons.table() {
+			t.AppendRow(table.Row{r[0], r[1]})
+		}
+		fmt.Fprintln(&b)
+		render(&b, t)
+	}
+	shown := rep.Worst(worstRows)
+	fmt.Fprintf(&b, "\nWorst rows\n")
+	if rows {
+		shown = rep.AllRows()
+		b.Reset()
+	}
+	t = newTable("error", "predicted", "measured", "set", "row")
+	for _, r := range shown {
+		e := signed(r.Error)
+		if r.Failure != "" {
+			e = "failed"
+		}
+		t.AppendRow(table.Row{e, cycles(r.Predicted), cycles(r.Measured), setInput(r), text.Trim(r.Name, 46)})
+	}
+	right(t, 1, 3)
+	render(&b, t)
+	for i, r := range failures(rep) {
+		if i == worstRows {
+			fmt.Fprintf(&b, "... and %d more\n", rep.Failed()-i)
+			break
+		}
+		for _, line := range strings.Split(text.WrapSoft(fmt.Sprintf("FAILED: %s %s: %s", setInput(r), r.Name, strings.SplitN(r.Failure, "\n", 2)[0]), width), "\n") {
+			fmt.Fprintln(&b, strings.TrimRight(line, " "))
+		}
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// scope says in words what part of the measurements and of the model a report covers.
+func scope(rep *Report) string {
+	s := ""
+	if rep.Every > 1 {
+		s += fmt.Sprintf(", every %dth row", rep.Every)
+	}
+	if rep.Without != "" {
+		s += ", without " + rep.Without
+	}
+	return s
+}
+
+// table is the names and values of the comparison.
+func (r *Reasons) table() [][2]string {
+	return [][2]string{
+		{"largest warp state is the same", fmt.Sprintf("%.0f %% of %d launches", r.TopState, r.Launches)},
+		{"warp-state shares differ by", fmt.Sprintf("%.1f points (half the summed difference)", r.StateShares)},
+		{"alu, fma, xu, lsu instructions a cycle differ by", fmt.Sprintf("%.1f points of one a cycle", r.Pipes)},
+		{"executed warp-instructions are the same", fmt.Sprintf("%.0f %% of launches, off by %.3f %% on average", r.ExactCounts, r.CountsOff)},
+		{"bank conflicts differ by", fmt.Sprintf("%.2f %% of the shared wavefronts", r.BankConflicts)},
+		{"L1 hit rate differs by", fmt.Sprintf("%.2f points", r.L1HitRate)},
+		{"achieved occupancy differs by", fmt.Sprintf("%.2f %%", r.Occupancy)},
+	}
+}
+
+func failures(rep *Report) []*Result {
+	var out []*Result
+	for _, r := range rep.AllRows() {
+		if r.Failure != "" {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+func setInput(r *Result) string {
+	if r.Input == FromPTX {
+		return r.Set + " (ptx)"
+	}
+	return r.Set
+}
+
+func percent(v float64) string { return fmt.Sprintf("%.2f", v) }
+func signed(v float64) string  { return fmt.Sprintf("%+.2f", v) }
+func cycles(v float64) string  { return fmt.Sprintf("%.0f", v) }
+
+// newTable is a table in the style of the other reports.
+func newTable(header ...any) table.Writer {
+	t := table.NewWriter()
+	style := table.StyleLight
+	style.Options = table.Options{SeparateHeader: true, SeparateColumns: true}
+	style.Box.MiddleVertical, style.Box.MiddleSeparator = " ", "─"
+	style.Box.PaddingLeft, style.Box.PaddingRight = "", " "
+	style.Format.Header = text.FormatDefault
+	t.SetStyle(style)
+	t.AppendHeader(header)
+	return t
+}
+
+func right(t table.Writer, from, to int) {
+	var cfg []table.ColumnConfig
+	for i := from; i <= to; i++ {
+		cfg = append(cfg, table.ColumnConfig{Number: i, Align: text.AlignRight, AlignHeader: text.AlignRight})
+	}
+	t.SetColumnConfigs(cfg)
+}
+
+func render(b *strings.Builder, t table.Writer) {
+	for line := range strings.SplitSeq(t.Render(), "\n") {
+		b.WriteString(strings.TrimRight(line, " ") + "\n")
+	}
+}

@@ -1,0 +1,67 @@
+package validate
+
+import (
+	"fmt"
+
+	"github.com/sarchlab/smsim/configs"
+	"github.com/sarchlab/smsim/sm"
+)
+
+// Mechanism is a part of the model that can be switched off, to see what it is worth.
+type Mechanism struct {
+	Name string
+	What string // what no longer happens
+	keys []string
+}
+
+// mechanisms are switched off by values of the architecture that leave them nothing to do.
+var mechanisms = [...]Mechanism{
+	{"register_banks", "operands are read without bank conflicts", []string{"register_file.read_ports=8"}},
+	{"reuse_cache", "reuse flags save no register read", []string{"register_file.reuse_cache=false"}},
+	{"cross_pipe_latency", "results cross between pipes at no cost", []string{"sm.cross_pipe_latency=0"}},
+	{"scheduler", "warps take turns instead of greedy, then youngest", []string{"warp_scheduler=lrr"}},
+	{"instruction_fetch", "all code is in the first instruction cache", []string{"fetch.l0_bytes=16777216", "fetch.l1_bytes=16777216", "fetch.l15_bytes=16777216"}},
+	{"branch_cost", "a taken branch costs one cycle", []string{"control_flow.branch_taken=1", "control_flow.branch_port=0"}},
+	{"branch_predicate", "a branch sees its predicate like any other instruction", []string{"sm.branch_predicate_latency=4", "sm.guard_latency=4"}},
+	{"divergence_cost", "divergence and reconvergence cost nothing", []string{"control_flow.reconverge=0", "control_flow.diverged_path=0"}},
+	{"barrier_cost", "block barriers open at once", []string{"control_flow.bar_base=0", "control_flow.bar_per_warp=0", "control_flow.bar_reduction=0"}},
+	{"mio_queue", "the memory input/output queue never fills", []string{"pipes.mio.queue=64", "lsu.queue_depth=64", "lsu.lg_queue_depth=64"}},
+	{"shared_banks", "shared memory takes one pass for any addresses", []string{"lsu.bank_bytes=64"}},
+	{"l1_tags", "the L1 cache looks up any number of lines a cycle", []string{"lsu.l1_tags_per_cycle=32"}},
+	{"l1_cache", "global loads go to L2", []string{"lsu.l1_caches_global=false"}},
+	{"miss_limit", "any number of misses can be outstanding", []string{"lsu.misses_in_flight=1048576"}},
+	{"store_queue", "stores leave the SM at once", []string{"lsu.store_buffer=65536", "lsu.store_bytes_per_cycle=4096", "lsu.store_bytes_per_cycle_all=4096"}},
+	{"constant_cache", "constants are always at hand", []string{"lsu.constant_operand_miss=0", "lsu.constant_miss=0", "lsu.constant_miss_l2=0"}},
+	{"l2_bandwidth", "L2 answers at any rate", []string{"memory.l2_bytes_per_cycle=4096", "memory.l2_bytes_per_cycle_all=4096"}},
+	{"l2_far", "all of L2 is near", []string{"memory.l2_far_share=0"}},
+	{"l2_spread", "all lines of L2 are equally far", []string{"memory.l2_latency_spread=0"}},
+	{"dram_bandwidth", "DRAM answers at any rate", []string{"memory.dram_bytes_per_cycle=4096", "memory.dram_bytes_per_cycle_all=4096"}},
+}
+
+// Mechanisms lists what can be switched off.
+func Mechanisms() []Mechanism { return append([]Mechanism(nil), mechanisms[:]...) }
+
+// without gives the overrides that switch a mechanism off; "" switches nothing off.
+func without(name string) ([]configs.Override, sm.Options, error) {
+	if name == "" {
+		return nil, sm.Options{}, nil
+	}
+	var names []string
+	for _, m := range mechanisms {
+		names = append(names, m.Name)
+		if m.Name != name {
+			continue
+		}
+		var out []configs.Override
+		for _, k := range m.keys {
+			o, err := configs.ParseOverride(k)
+			if err != nil {
+				return nil, sm.Options{}, err
+			}
+			o.From = "--without " + name
+			out = append(out, o)
+		}
+		return out, sm.Options{}, nil
+	}
+	return nil, sm.Options{}, fmt.Errorf("there is no mechanism %q; the mechanisms are %s", name, list(names))
+}
