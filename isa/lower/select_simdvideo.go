@@ -250,13 +250,6 @@ func (x *expander) byteDifferences(s *simd, d, a, b, c word, t isa.Type) bool {
 func (x *expander) simdLanes(s *simd, d, a, b, c word) {
 	la := x.simdSource(s, a, b, s.asel, s.at.signed())
 	lb := x.simdSource(s, a, b, s.bsel, s.bt.signed())
-	for i := range x.copiesLeft(x.in.Name()) {
-		l := &la[i/2%s.n]
-		if i%2 == 1 {
-			l = &lb[i/2%s.n]
-		}
-		l.v = x.movKeep(auto, l.v)
-	}
 	lanes := make([]word, s.n)
 	for i := range lanes {
 		if s.add && s.mask&(1<<i) == 0 {

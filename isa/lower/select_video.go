@@ -339,9 +339,6 @@ func (x *expander) signAt34(s pair) wideValue {
 // videoFinish saturates, then merges or does the secondary operation, and writes the destination.
 func (x *expander) videoFinish(v wideValue, dt vtype, sat, full, signOfLow bool, merge videoPart, second string) {
 	hi := v
-	for range x.copiesLeft(x.formKey()) {
-		v.lo = x.movKeep(auto, v.lo)
-	}
 	if sat {
 		if merge.bits < 32 {
 			v.lo = x.videoSatPart(v, dt, merge)
@@ -360,16 +357,6 @@ func (x *expander) videoFinish(v wideValue, dt vtype, sat, full, signOfLow bool,
 	default:
 		x.mov(d, v.lo)
 	}
-}
-
-// formKey is the instruction with the kinds of its selectors, the key of videoCopies.
-func (x *expander) formKey() string {
-	kind := func(i int) string { return map[int]string{8: "b", 16: "h", 32: "w"}[x.videoPart(x.arg(i)).bits] }
-	key := x.in.Name() + " " + kind(1) + kind(2)
-	if x.arg(0).Member != "" {
-		key += "m"
-	}
-	return key
 }
 
 // mergeSelector puts the low byte of the result, or for the upper half its upper half, into a word (as ptxas

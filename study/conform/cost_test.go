@@ -46,9 +46,9 @@ func ptxasCost(t *testing.T) map[int]map[int]int {
 	return out
 }
 
-// TestCost compares the number of machine instructions of every form with ptxas's on seven targets. The table of
-// register copies in video expansions (isa/lower/select_copies.go) is fitted to the same machine code: without it 76
-// to 80 % of the forms have the same number (63 % on sm_120) and 94 % nearly (87 %).
+// TestCost compares the number of machine instructions of every form with ptxas's on seven targets. Most of what
+// differs are register copies that ptxas leaves in its expansions of video instructions: they follow from its register
+// allocation, and no rule for them is known. The bounds are what the rules achieve.
 func TestCost(t *testing.T) {
 	s, err := Bundled()
 	if err != nil {
@@ -56,7 +56,7 @@ func TestCost(t *testing.T) {
 	}
 	want := ptxasCost(t)
 	for _, g := range []struct{ sm, same, near int }{ // at least, per thousand: same number; within one instruction or 10 %
-		{75, 935, 975}, {80, 930, 970}, {86, 930, 970}, {89, 930, 970}, {90, 950, 980}, {100, 950, 980}, {120, 845, 960},
+		{75, 770, 950}, {80, 760, 935}, {86, 765, 948}, {89, 765, 948}, {90, 800, 938}, {100, 800, 938}, {120, 635, 870},
 	} {
 		tg := isa.NewTarget(g.sm)
 		n, same, near := 0, 0, 0
