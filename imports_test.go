@@ -21,6 +21,7 @@ var floors = [][]string{
 	{"sm"},
 	{"workloads", "plots"},
 	{"study/validate", "study/conform", "study/lut"},
+	{"study/isatable"},
 	{"study"},
 	{"cmd/smsim"},
 }

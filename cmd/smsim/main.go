@@ -76,5 +76,6 @@ capability 1.x to 12.x, without a GPU and without the CUDA toolkit.`,
 	root.AddCommand(newRun(), newArchs(), newDisasm(), newValidate(), newVersion(),
 		newLut(), newOccupancy(), newArch(), newConform())
 	root.AddCommand(newCompare())
+	root.AddCommand(newISA())
 	return root
 }

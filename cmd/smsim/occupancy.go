@@ -214,3 +214,14 @@ func (s *settings) occupancyOfFile(cmd *cobra.Command, name string) ([]*study.Oc
 	}
 	return study.OccupancyOfPlan(plan)
 }
+
+// targetsOrAll are the architectures of --arch or --board, else all.
+func (s *settings) targetsOrAll() ([]*configs.Arch, error) {
+	_, arch := s.origin("arch")
+	_, board := s.origin("board")
+	_, set := s.origin("set")
+	if !arch && !board && !set {
+		return study.AllArchs()
+	}
+	return s.targets()
+}

@@ -379,6 +379,11 @@ func (x *expander) absDiff(d, a, b, c word, signed bool) word {
 	d = x.out(d)
 	m := signedType(signed)
 	switch sm := x.sm(); {
+	case !x.t().Has(isa.OpVABSDIFF) && !x.t().Has(isa.OpISAD): // compute capability 11.0 on: the larger minus the smaller
+		big, small := x.reg(), x.reg()
+		x.emit(isa.OpVIMNMX, isa.Mod{Type: m}, []word{big}, []word{a, b, notPT})
+		x.emit(isa.OpVIMNMX, isa.Mod{Type: m}, []word{small}, []word{a, b, pt})
+		x.emit(isa.OpIADD3, isa.Mod{}, []word{d}, []word{c, big, small.Negated()})
 	case sm >= 70:
 		x.emit(isa.OpVABSDIFF, isa.Mod{Type: m}, []word{d}, []word{a, b, c})
 	case sm >= 50:

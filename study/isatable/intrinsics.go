@@ -1,0 +1,146 @@
+package isatable
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/sarchlab/smsim/strictyaml"
+	"github.com/sarchlab/smsim/study/conform"
+)
+
+var (
+	entryLine  = regexp.MustCompile(`(?m)^\.visible \.entry (k\d+)\(`)
+	loadParam  = regexp.MustCompile(`^ld\.param\.u64\s+(%rd\d+), \[k\d+_param_(\d)\];`)
+	toGlobal   = regexp.MustCompile(`^cvta\.to\.global\.u64\s+(%rd\d+), (%rd\d+);`)
+	addOffset  = regexp.MustCompile(`^add\.s64\s+(%rd\d+), (%rd\d+), (%rd\d+);`)
+	loadGlobal = regexp.MustCompile(`^ld\.global\.(\w+)\s+(%\w+), \[(%rd\d+)\];`)
+	store      = regexp.MustCompile(`^st\.global\.u64\s+\[(%rd\d+)\], (%\w+);`)
+	widen      = regexp.MustCompile(`^cvt\.u64\.(\w+)\s+(%rd\d+), (%\w+);`)
+	threadLine = regexp.MustCompile(`^(mov\.u32\s+%r\d+, %(ctaid|ntid|tid)\.x;|mad\.lo\.s32\s+(%r\d+), .*|mul\.wide\.u32\s+%rd\d+, %r\d+, 8;|ret;)`)
+)
+
+// intrinsicForms makes forms of the bundled intrinsics: the lines of each one's kernel that compute, between its loads
+// and its store, in a scope of their own.
+func intrinsicForms() ([]Form, error) {
+	var doc struct {
+		Intrinsics map[string]string `yaml:"intrinsics,required"`
+	}
+	if err := strictyaml.Decode("intrinsics.yaml", intrinsicText, &doc); err != nil {
+		return nil, err
+	}
+	set, err := conform.BundledIntrinsics()
+	if err != nil {
+		return nil, err
+	}
+	text := strings.Join(set.Module.Lines, "\n")
+	bodies := map[string]string{}
+	starts := entryLine.FindAllStringSubmatchIndex(text, -1)
+	for i, m := range starts {
+		end := len(text)
+		if i+1 < len(starts) {
+			end = starts[i+1][0]
+		}
+		bodies[text[m[2]:m[3]]] = text[m[0]:end]
+	}
+	var out []Form
+	names := map[string]int{}
+	for i := range set.Intrinsics {
+		in := &set.Intrinsics[i]
+		name, _, _ := strings.Cut(in.Expr, "(")
+		meaning, ok := doc.Intrinsics[name]
+		if !ok {
+			return nil, fmt.Errorf("intrinsics.yaml: no meaning of %s", name)
+		}
+		f := Form{Kind: KindIntrinsic, Group: "CUDA intrinsics", Name: name, Meaning: meaning, Target: "sm_20", CUDA: in.Expr, measured: in.Expr}
+		if names[name]++; names[name] > 1 {
+			f.Name += " (unsigned)"
+		}
+		if err := f.fromKernel(bodies[fmt.Sprintf("k%d", in.ID)]); err != nil {
+			return nil, fmt.Errorf("intrinsic %s: %w", name, err)
+		}
+		out = append(out, f)
+	}
+	return out, nil
+}
+
+// fromKernel fills PTX and Types from an intrinsic's kernel.
+func (f *Form) fromKernel(text string) error {
+	open, end := strings.Index(text, "{"), strings.LastIndex(text, "}")
+	if open < 0 || end < open {
+		return fmt.Errorf("its kernel has no body")
+	}
+	address := map[string]string{} // register -> parameter number it points to
+	var decls, core []string
+	type input struct{ letter, typ, reg string }
+	var inputs []input
+	results := map[string]string{} // widened register -> narrow
+	widths := map[string]string{}
+	stored := map[string]string{} // parameter -> register
+	for line := range strings.SplitSeq(text[open+1:end], "\n") {
+		line = strings.TrimSpace(line)
+		if i := strings.Index(line, "//"); i >= 0 {
+			line = strings.TrimSpace(line[:i])
+		}
+		switch {
+		case line == "" || threadLine.MatchString(line):
+		case strings.HasPrefix(line, ".reg") && len(core) == 0 && len(address) == 0:
+			decls = append(decls, line)
+		case loadParam.MatchString(line):
+			m := loadParam.FindStringSubmatch(line)
+			address[m[1]] = m[2]
+		case toGlobal.MatchString(line):
+			m := toGlobal.FindStringSubmatch(line)
+			address[m[1]] = address[m[2]]
+		case addOffset.MatchString(line) && address[addOffset.FindStringSubmatch(line)[2]] != "":
+			m := addOffset.FindStringSubmatch(line)
+			address[m[1]] = address[m[2]]
+		case loadGlobal.MatchString(line):
+			m := loadGlobal.FindStringSubmatch(line)
+			letter, ok := map[string]string{"0": "a", "1": "b", "2": "c"}[address[m[3]]]
+			if !ok {
+				return fmt.Errorf("%q loads from no operand", line)
+			}
+			inputs = append(inputs, input{letter, m[1], m[2]})
+		case store.MatchString(line):
+			m := store.FindStringSubmatch(line)
+			stored[address[m[1]]] = m[2]
+		default:
+			if m := widen.FindStringSubmatch(line); m != nil {
+				results[m[2]], widths[m[2]] = m[3], m[1]
+			}
+			core = append(core, line)
+		}
+	}
+	result := stored["3"]
+	if result == "" {
+		return fmt.Errorf("its kernel stores no result")
+	}
+	// The widening of the result for the store is not part of the intrinsic.
+	typ := "u64"
+	if narrow := results[result]; narrow != "" {
+		core = slices.DeleteFunc(core, func(l string) bool { return widen.MatchString(l) && strings.Contains(l, result+",") })
+		result, typ = narrow, widths[result]
+	}
+	types := []string{typ}
+	slices.SortStableFunc(inputs, func(x, y input) int { return strings.Compare(x.letter, y.letter) })
+	lines := append([]string{"{"}, decls...)
+	for i, in := range inputs {
+		bits := "b32"
+		if strings.HasSuffix(in.typ, "64") {
+			bits = "b64"
+		}
+		if i == 0 || inputs[i-1].letter != in.letter {
+			types = append(types, in.typ)
+		}
+		lines = append(lines, fmt.Sprintf("mov.%s %s, %%%s;", bits, in.reg, in.letter))
+	}
+	bits := "b32"
+	if typ == "u64" {
+		bits = "b64"
+	}
+	lines = append(append(lines, core...), fmt.Sprintf("mov.%s %%d, %s;", bits, result), "}")
+	f.PTX, f.Types = strings.Join(strings.Fields(strings.Join(lines, " ")), " "), strings.Join(types, " ")
+	return nil
+}

@@ -1,0 +1,218 @@
+package isatable
+
+import (
+	"encoding/binary"
+	"fmt"
+	"strings"
+
+	"github.com/sarchlab/smsim/configs"
+	"github.com/sarchlab/smsim/isa"
+	"github.com/sarchlab/smsim/isa/lower"
+	"github.com/sarchlab/smsim/isa/ptx"
+	"github.com/sarchlab/smsim/sm"
+)
+
+// Simulated are the cycles of loops on the simulator, counted as the hardware's were.
+type Simulated struct {
+	Latency  float64 `json:"latency"`            // cycles of a dependent execution of one warp
+	Interval float64 `json:"cycles_per_warp_sm"` // cycles of the SM for each warp-wide execution, 16 warps with 4 chains each
+}
+
+// ResultsPerCycle is the throughput in results a cycle and SM.
+func ResultsPerCycle(interval float64) float64 {
+	if interval <= 0 {
+		return 0
+	}
+	return 32 / interval
+}
+
+// Simulate times the form in the two loops of the hardware measurement: one warp with a chain through the first
+// operand, and 16 warps with four chains each. The time is the clock from the first warp's start to the last one's end.
+func Simulate(f *Form, a *configs.Arch) (*Simulated, error) {
+	if f.Untimed {
+		return nil, fmt.Errorf("%s has no timing loop", f.Name)
+	}
+	var cycles [2]float64
+	for i, shape := range []loop{{latencyBody, latencyLoops, 1, 1}, {throughputBody, throughputLoops, throughputChains, throughputWarps}} {
+		mod, err := ptx.Parse(f.Name, []byte(f.loopKernel(shape)))
+		if err != nil {
+			return nil, err
+		}
+		p, err := lower.Compile(mod, "", a.Target(), lower.Options{})
+		if err != nil {
+			return nil, err
+		}
+		if cycles[i], err = run(p, a, shape.warps); err != nil {
+			return nil, err
+		}
+	}
+	return &Simulated{cycles[0] / latencyRuns, cycles[1] / throughputRuns}, nil
+}
+
+// loop is the shape of a timing kernel.
+type loop struct{ body, loops, chains, warps int }
+
+// loopKernel is a kernel t(A, B, C, D, T): operands by thread from A, B, C, the result to D, start and end clock of each
+// thread to T.
+func (f *Form) loopKernel(l loop) string {
+	var sb strings.Builder
+	p := func(format string, args ...any) { fmt.Fprintf(&sb, format+"\n", args...) }
+	c := f.conform()
+	letters := []string{}
+	for _, s := range f.symbols()[1:] {
+		if s != "e" {
+			letters = append(letters, s)
+		}
+	}
+	p(".version 8.7\n.target sm_90\n.address_size 64\n.visible .entry t(.param .u64 pa, .param .u64 pb, .param .u64 pc, .param .u64 pd, .param .u64 pt)\n{")
+	p(".reg .b64 %%pa, %%pb, %%pc, %%pd, %%pt, %%off, %%ra, %%rb, %%rc, %%rj, %%o, %%t0, %%t1, %%acc;\n.reg .b32 %%i, %%n, %%w;\n.reg .pred %%more;")
+	chained := len(letters) > 0 && letters[0] == "a"
+	for k := range l.chains {
+		p(".reg .%s %%d%d;", register(c.Result), k)
+		if c.Second != "" {
+			p(".reg .%s %%e%d;", register(c.Second), k)
+		}
+		if chained {
+			p(".reg .%s %%a%d;", register(c.Operands[0]), k)
+		}
+	}
+	for i, s := range letters {
+		if s != "a" {
+			p(".reg .%s %%%s;", register(c.Operands[i]), s)
+		}
+	}
+	p("ld.param.u64 %%pa, [pa]; ld.param.u64 %%pb, [pb]; ld.param.u64 %%pc, [pc]; ld.param.u64 %%pd, [pd]; ld.param.u64 %%pt, [pt];")
+	p("mov.u32 %%i, %%tid.x; mul.wide.u32 %%off, %%i, 8; mov.u32 %%n, 0;")
+	for _, s := range []string{"a", "b", "c"} {
+		p("add.u64 %%p%s, %%p%s, %%off; ld.global.u64 %%r%s, [%%p%s];", s, s, s, s)
+	}
+	for i, s := range letters {
+		if s != "a" {
+			p("%s", convert("%"+s, c.Operands[i], "%r"+s))
+		}
+	}
+	for k := range l.chains {
+		// Chains start from different values, so that no two compute the same.
+		p("add.u64 %%rj, %%ra, %d;", uint64(k)*2654435761)
+		if chained {
+			p("%s", convert(fmt.Sprintf("%%a%d", k), c.Operands[0], "%rj"))
+		}
+		p("%s", convert(fmt.Sprintf("%%d%d", k), c.Result, "%rj"))
+	}
+	// A store that never happens but needs all operands: the clock starts when they have arrived.
+	p("xor.b64 %%acc, %%ra, %%rb; xor.b64 %%acc, %%acc, %%rc; setp.eq.u64 %%more, %%acc, 0x9e3779b97f4a7c15; @%%more st.global.u64 [%%pd], %%acc;")
+	p("bar.sync 0;\nmov.u64 %%t0, %%clock64;\nLOOP:")
+	for range l.body {
+		for k := range l.chains {
+			text := f.PTX
+			for _, s := range []string{"d", "e", "a"} {
+				text = strings.ReplaceAll(text, "%"+s+" ", fmt.Sprintf("%%%s%d ", s, k))
+				for _, end := range []string{",", ";", ".", "]"} {
+					text = strings.ReplaceAll(text, "%"+s+end, fmt.Sprintf("%%%s%d%s", s, k, end))
+				}
+			}
+			if chained {
+				text += " " + feed(fmt.Sprintf("%%a%d", k), c.Operands[0], fmt.Sprintf("%%d%d", k), c.Result)
+			}
+			p("%s", text)
+		}
+	}
+	p("add.u32 %%n, %%n, 1;\nsetp.lt.u32 %%more, %%n, %d;\n@%%more bra LOOP;\nmov.u64 %%t1, %%clock64;\nmov.u64 %%acc, 0;", l.loops)
+	for k := range l.chains {
+		p("%s xor.b64 %%acc, %%acc, %%o;", widen64("%o", fmt.Sprintf("%%d%d", k), c.Result))
+		if c.Second != "" {
+			p("%s xor.b64 %%acc, %%acc, %%o;", widen64("%o", fmt.Sprintf("%%e%d", k), c.Second))
+		}
+	}
+	p("add.u64 %%pd, %%pd, %%off; st.global.u64 [%%pd], %%acc;\nmul.wide.u32 %%off, %%i, 16; add.u64 %%pt, %%pt, %%off; st.global.u64 [%%pt], %%t0; st.global.u64 [%%pt+8], %%t1;\nret;\n}")
+	return sb.String()
+}
+
+// register is the register type of a value: 8 bits live in 16.
+func register(t string) string {
+	switch {
+	case t == "f32":
+		return "f32"
+	case strings.HasSuffix(t, "64"):
+		return "b64"
+	case strings.HasSuffix(t, "32"):
+		return "b32"
+	}
+	return "b16"
+}
+
+// convert takes the low bits of a 64-bit value.
+func convert(to, typ, from string) string {
+	switch register(typ) {
+	case "b64":
+		return fmt.Sprintf("mov.b64 %s, %s;", to, from)
+	case "b16":
+		return fmt.Sprintf("cvt.u16.u64 %s, %s;", to, from)
+	case "f32":
+		return fmt.Sprintf("cvt.u32.u64 %%w, %s; mov.b32 %s, %%w;", from, to)
+	}
+	return fmt.Sprintf("cvt.u32.u64 %s, %s;", to, from)
+}
+
+// feed gives a result to the operand of the next execution, by a move where the widths agree.
+func feed(to, toType, from, fromType string) string {
+	a, b := register(toType), register(fromType)
+	size := map[string]string{"b64": "b64", "b32": "b32", "f32": "b32", "b16": "b16"}
+	if size[a] == size[b] {
+		return fmt.Sprintf("mov.%s %s, %s;", size[a], to, from)
+	}
+	unsigned := func(r string) string { return "u" + size[r][1:] }
+	if a == "f32" || b == "f32" {
+		other := "b16"
+		if a == "b64" || b == "b64" {
+			other = "b64"
+		}
+		if a == "f32" {
+			return fmt.Sprintf("cvt.u32.u%s %%w, %s; mov.b32 %s, %%w;", other[1:], from, to)
+		}
+		return fmt.Sprintf("mov.b32 %%w, %s; cvt.u%s.u32 %s, %%w;", from, other[1:], to)
+	}
+	return fmt.Sprintf("cvt.%s.%s %s, %s;", unsigned(a), unsigned(b), to, from)
+}
+
+func widen64(to, from, typ string) string {
+	switch register(typ) {
+	case "b64":
+		return fmt.Sprintf("mov.b64 %s, %s;", to, from)
+	case "f32":
+		return fmt.Sprintf("mov.b32 %%w, %s; cvt.u64.u32 %s, %%w;", from, to)
+	case "b16":
+		return fmt.Sprintf("cvt.u64.u16 %s, %s;", to, from)
+	}
+	return fmt.Sprintf("cvt.u64.u32 %s, %s;", to, from)
+}
+
+// run executes one block and gives the cycles between the first start and the last end.
+func run(p *isa.Program, a *configs.Arch, warps int) (float64, error) {
+	threads := 32 * warps
+	mem := isa.NewMemory()
+	var params []byte
+	var clocks *isa.Buffer
+	x := uint32(1)
+	for i, bytes := range []int{8, 8, 8, 8, 16} {
+		b := mem.Alloc(string("ABCDT"[i]), uint64(bytes*threads))
+		if i < 3 {
+			for k := 0; k < len(b.Data); k += 4 {
+				x = x*1664525 + 1013904223
+				binary.LittleEndian.PutUint32(b.Data[k:], x)
+			}
+		}
+		clocks = b
+		params = binary.LittleEndian.AppendUint64(params, b.Addr)
+	}
+	l := &isa.Launch{Grid: isa.Dim3{X: 1, Y: 1, Z: 1}, Block: isa.Dim3{X: uint32(threads), Y: 1, Z: 1}, Params: params, Mem: mem, NumSMs: 1}
+	if _, err := sm.Run(a, p, l, sm.Options{MaxCycles: 20_000_000}); err != nil {
+		return 0, err
+	}
+	first, last := ^uint64(0), uint64(0)
+	for t := range threads {
+		first = min(first, binary.LittleEndian.Uint64(clocks.Data[16*t:]))
+		last = max(last, binary.LittleEndian.Uint64(clocks.Data[16*t+8:]))
+	}
+	return float64(last - first), nil
+}
