@@ -148,7 +148,10 @@ func (t *textWriter) isaHardware(h *isatable.Hardware) {
 	tw.AppendRow([]any{"simulated", text(h.SimulatedLatency), text(h.SimulatedThroughput)})
 	t.table("", tw)
 	if h.Folded {
-		t.paragraph("The compiler shortened the measured loop (it folded or fused executions): the measured numbers are not the instruction's.", "")
+		t.paragraph("NVIDIA's compiler shortened the measured loop (it folded or fused executions): the measured numbers are not the instruction's.", "")
+	}
+	if h.SimulatedFolded {
+		t.paragraph("smsim's lowering shortened the simulated loop: the simulated numbers are not the instruction's.", "")
 	}
 }
 

@@ -113,7 +113,7 @@ func TestSimulated(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"mad.lo.s32", "dp4a.u32.u32", "lop3.b32 0x54", "bfind.u32", "prmt.b32.f4e", "fma.rn.f32", "vabsdiff4.u32.u32.u32.add"} {
+	for _, name := range []string{"mad.lo.s32", "dp4a.u32.u32", "shf.l.wrap.b32", "bfind.u32", "prmt.b32.f4e", "vabsdiff4.u32.u32.u32.add"} {
 		f := form(t, name)
 		m, ok := measured[f.measured]
 		if !ok {

@@ -27,6 +27,8 @@ type Hardware struct {
 	SimulatedThroughput float64 `json:"simulated_results_per_cycle_per_sm,omitempty"`
 	// Folded says that the compiler shortened the measured loop: executions took less time than the instruction can.
 	Folded bool `json:"measured_loop_was_shortened_by_the_compiler,omitempty"`
+	// SimulatedFolded says the same of smsim's own lowering of the loop.
+	SimulatedFolded bool `json:"simulated_loop_was_shortened_by_the_compiler,omitempty"`
 }
 
 // Simulation says what is simulated for a table.
@@ -86,11 +88,13 @@ func row(f *Form, archs []*configs.Arch, hopper *configs.Arch, measured map[stri
 			h.SimulatedLatency, h.SimulatedThroughput = sim.Latency, ResultsPerCycle(sim.Interval)
 		}
 	}
-	lowest := 3.9 // the shortest dependent latency of sm_90's pipes is 4
-	if m := Lower(f, hopper); m.Throughput > 0 && h.MeasuredThroughput > 1.9*m.Throughput {
-		h.Folded = true
+	const lowest = 3.9 // the shortest dependent latency of sm_90's pipes is 4
+	h.Folded = h.MeasuredLatency > 0 && h.MeasuredLatency < lowest
+	h.SimulatedFolded = h.SimulatedLatency > 0 && h.SimulatedLatency < lowest
+	if m := Lower(f, hopper); m.Native && m.Throughput > 0 {
+		h.Folded = h.Folded || h.MeasuredThroughput > 1.5*m.Throughput
+		h.SimulatedFolded = h.SimulatedFolded || h.SimulatedThroughput > 1.5*m.Throughput
 	}
-	h.Folded = h.Folded || h.MeasuredLatency > 0 && h.MeasuredLatency < lowest
 	if h != (Hardware{}) {
 		r.Hardware = &h
 	}

@@ -97,8 +97,8 @@ that PTX rejects on an older target is marked "emulated": smsim lowers it there 
 code and the latencies.
 
 On sm_90 the loops of the measurement are compared: latency in cycles of one warp's dependent chain, and results a cycle
-with 16 warps of four chains, on an H200 and on the simulator. * : the compiler shortened the measured loop (it folded or
-fused executions), so that the number is not the instruction's.
+with 16 warps of four chains, on an H200 and on the simulator. * : the compiler (NVIDIA's for the measured loop, smsim's
+lowering for the simulated one) folded or fused executions, so that the number is not the instruction's.
 `)
 	group := ""
 	for i := range rows {
@@ -124,7 +124,7 @@ fused executions), so that the number is not the instruction's.
 		}
 		var lat, thr string
 		if h := r.Hardware; h != nil {
-			lat, thr = pair(h.MeasuredLatency, h.SimulatedLatency, h.Folded), pair(h.MeasuredThroughput, h.SimulatedThroughput, h.Folded)
+			lat, thr = pair(h.MeasuredLatency, h.SimulatedLatency, h), pair(h.MeasuredThroughput, h.SimulatedThroughput, h)
 		}
 		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s | %s | %s |\n", r.Name, cell(meaning), since, cell(spansText(r)), lat, thr, cell(r.AMD))
 	}
@@ -135,20 +135,21 @@ fused executions), so that the number is not the instruction's.
 // cell makes text fit a table of Markdown.
 func cell(s string) string { return strings.ReplaceAll(s, "|", `\|`) }
 
-func pair(measured, simulated float64, folded bool) string {
-	m, s := short(measured), short(simulated)
-	if m == "" {
-		m = "–"
-	} else if folded {
-		m += "*"
+func pair(measured, simulated float64, h *Hardware) string {
+	return marked(measured, h.Folded) + ", " + marked(simulated, h.SimulatedFolded)
+}
+
+// marked writes a number, with a star if the loop was shortened, the star alone if nothing of the instruction is left in it.
+func marked(v float64, folded bool) string {
+	switch {
+	case v == 0:
+		return "–"
+	case folded && (v < 1 || v > 512):
+		return "*"
+	case folded:
+		return short(v) + "*"
 	}
-	if folded && (measured < 1 || measured > 512) {
-		m = "*" // nothing of the instruction is left in the loop
-	}
-	if s == "" {
-		s = "–"
-	}
-	return m + ", " + s
+	return short(v)
 }
 
 // spansText lists machine code and throughput by compute capability.
