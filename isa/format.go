@@ -40,6 +40,12 @@ func (in *Inst) text(sm int, label func(int) string) string {
 		}
 	}
 	b.WriteString(in.Op.NameOn(sm))
+	switch {
+	case in.Op == OpLDS && sm >= 70 && sm < 80:
+		b.WriteString(".U")
+	case in.Op == OpBMOV && sm >= 70:
+		b.WriteString(".32")
+	}
 	b.WriteString(in.suffix())
 	sep := " "
 	put := func(s string) {
@@ -47,7 +53,11 @@ func (in *Inst) text(sm int, label func(int) string) string {
 		b.WriteString(s)
 		sep = ", "
 	}
-	for _, i := range in.destOrder() {
+	for _, i := range in.destOrder(sm) {
+		if i == noDest {
+			put(in.noPredicate())
+			continue
+		}
 		put(in.formatOperand(&in.Dst[i], label, true))
 	}
 	for i := range min(in.NSrc, MaxSrc) {
@@ -57,7 +67,11 @@ func (in *Inst) text(sm int, label func(int) string) string {
 		if (in.Op == OpRET || in.Op == OpBRX || in.Op == OpJMX) && in.Src[i].Kind == KindImm && sep == ", " {
 			sep = " "
 		}
-		put(in.formatOperand(&in.Src[i], label, false))
+		o := in.Src[i]
+		if o.Kind == KindMem && sm > 0 && sm < 80 && in.Mod.Has(ModE64) && o.Flags&HasUReg == 0 {
+			o.Flags &^= Wide64 // .E says it
+		}
+		put(in.formatOperand(&o, label, false))
 		if i == in.lutAfter() {
 			put(fmt.Sprintf("%#x", in.Mod.Lut))
 			if in.Op == OpPLOP3 || in.Op == OpUPLOP3 {
@@ -77,9 +91,20 @@ func (in *Inst) lutAfter() uint8 {
 	return 255
 }
 
-// destOrder is the order in which destinations are printed: a predicate that is PT is left out, except where nvdisasm always prints
-// it; LOP3 and ATOM print theirs first.
-func (in *Inst) destOrder() []int {
+// noDest stands for a predicate result that the instruction does not have and listings print as PT.
+const noDest = -1
+
+// noPredicate is the text of such a result.
+func (in *Inst) noPredicate() string {
+	if in.Op == OpUIADD3 {
+		return "UPT"
+	}
+	return "PT"
+}
+
+// destOrder is the order in which destinations are printed on target sm: a predicate that is PT is left out, except where nvdisasm
+// always prints it; LOP3 and ATOM print theirs first.
+func (in *Inst) destOrder(sm int) []int {
 	var regs, preds []int
 	for i := range min(int(in.NDst), MaxDst) {
 		if k := in.Dst[i].Kind; k == KindPred || k == KindUPred {
@@ -97,6 +122,15 @@ func (in *Inst) destOrder() []int {
 		always, first = true, true
 	case OpLOP3, OpULOP3, OpMATCH, OpELECT:
 		first = true
+	}
+	if sm >= 100 {
+		switch {
+		case in.Op == OpIADD3, in.Op == OpUIADD3, in.Op == OpVIMNMX && sm < 120, in.Op == OpIMNMX:
+			always, first = true, in.Op == OpIMNMX
+			for len(preds) < 2 {
+				preds = append(preds, noDest)
+			}
+		}
 	}
 	if !always {
 		for len(preds) > 0 && in.Dst[preds[len(preds)-1]].Reg == PT {
@@ -195,7 +229,7 @@ func halfText(h uint16, in *Inst) string {
 	case math.IsNaN(v):
 		return "+QNAN"
 	}
-	return strconv.FormatFloat(v, 'g', -1, 64)
+	return strconv.FormatFloat(v, 'g', 24, 64) // exact
 }
 
 // floatText prints a floating-point immediate as nvdisasm does.
@@ -262,7 +296,10 @@ func (o *Operand) format(sm int) string {
 		}
 	}
 	if o.Flags&Abs != 0 {
-		s = "|" + s + "|"
+		s = "|" + strings.TrimSuffix(s, ".reuse") + "|"
+		if o.Flags&Reuse != 0 {
+			s += ".reuse"
+		}
 	}
 	if o.Flags&Inv != 0 {
 		s = "~" + s

@@ -73,9 +73,19 @@ func (c *compiler) source(f *workloads.KernelFile) (*source, error) {
 	return p.s, p.err
 }
 
-// program is the machine code of a case on an architecture: lowered once from PTX, or read once from a listing and
-// given the case's parameters. All errors are the user's.
+// program is the machine code of a case on an architecture. A listing's gets the case's parameters. All errors are the
+// user's.
 func (c *compiler) program(cs *workloads.Case, m *machine) (*isa.Program, error) {
+	p, err := c.code(cs, m)
+	if err != nil || !cs.Kernel.IsListing() {
+		return p, err
+	}
+	return listedCase(p, cs, m.target)
+}
+
+// code is the machine code of a case's kernel on an architecture: lowered once from PTX, or read once from a listing,
+// whose static shared memory is -1 where the listing does not say it.
+func (c *compiler) code(cs *workloads.Case, m *machine) (*isa.Program, error) {
 	src, err := c.source(cs.Kernel)
 	if err != nil {
 		return nil, err
@@ -93,10 +103,7 @@ func (c *compiler) program(cs *workloads.Case, m *machine) (*isa.Program, error)
 	}
 	c.mu.Unlock()
 	p.once.Do(func() { p.p, p.err = src.program(entry, m.target, c.plan.AssumeUnknown) })
-	if p.err != nil || src.listing == nil {
-		return p.p, p.err
-	}
-	return listedCase(p.p, cs, m.target)
+	return p.p, p.err
 }
 
 // entryName resolves the entry of a case: the one it names, or the file's only one.

@@ -50,7 +50,7 @@ func Compile(plan *workloads.Plan, file *workloads.KernelFile, entries []string)
 			if _, err := entryName(m, cs); err != nil {
 				return nil, &InputError{err}
 			}
-			p, err := c.program(cs, mach)
+			p, err := c.code(cs, mach)
 			out = append(out, Machine{Program: p, Arch: mach.arch, Target: mach.target, Err: err, Name: e})
 		}
 	}
@@ -185,7 +185,7 @@ func WriteKernelTable(w io.Writer, ms []Machine) error {
 			}
 			parts = append(parts, fmt.Sprintf("%s %d", name, n))
 		}
-		tw.AppendRow([]any{clip(p.Name, 24), m.Arch.Name, len(p.Insts), codeBytes(p), p.Regs, p.SharedBytes, p.LocalBytes, len(p.Params), clip(strings.Join(parts, ", "), 36)})
+		tw.AppendRow([]any{clip(p.Name, 24), m.Arch.Name, len(p.Insts), codeBytes(p), p.Regs, max(0, p.SharedBytes), p.LocalBytes, len(p.Params), clip(strings.Join(parts, ", "), 36)})
 	}
 	t.table("", tw)
 	return t.err

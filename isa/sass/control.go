@@ -46,6 +46,8 @@ func decodeControl(sm int, r *rawInst, in *isa.Inst) (ok bool) {
 	none := isa.Control{Stall: 1, Yield: true, WriteBar: isa.NoBar, ReadBar: isa.NoBar}
 	in.Ctrl = none
 	switch {
+	case r.ctrl != "":
+		decodeText(sm, r.ctrl, in)
 	case sm >= 70:
 		if len(r.words) < 2 {
 			return false
@@ -99,26 +101,24 @@ func decodeField(v uint64, in *isa.Inst) {
 	}
 }
 
-// encodeControlText turns an assembler's control prefix "B--2---:R0:W1:Y:S04" into the second word
-// of a Volta encoding, control bits only. Y means the yield hint, which is encoded as 0.
-func encodeControlText(s string) uint64 {
-	var v uint64
-	for i := range 6 {
-		if s[1+i] != '-' {
-			v |= 1 << (11 + i)
+// decodeText reads control information in the text form "B--2---:R0:W1:Y:S04". Y means the yield hint, whose
+// encoded bit is 0. A stall of 0 before Volta stands for issue together with the next instruction.
+func decodeText(sm int, s string, in *isa.Inst) {
+	bar := func(c byte) uint8 {
+		if c < '0' || c > '5' {
+			return isa.NoBar
 		}
-	}
-	bar := func(c byte) uint64 {
-		if c == '-' {
-			return 7
-		}
-		return uint64(c - '0')
-	}
-	v |= bar(s[9])<<8 | bar(s[12])<<5
-	if s[14] != 'Y' {
-		v |= 1 << 4
+		return c - '0'
 	}
 	n, _ := strconv.Atoi(s[17:])
-	v |= uint64(n & 15)
-	return v << 41
+	c := isa.Control{Stall: uint8(n), Yield: s[14] != 'Y', ReadBar: bar(s[9]), WriteBar: bar(s[12])}
+	for i := range 6 {
+		if s[1+i] != '-' {
+			c.WaitMask |= 1 << i
+		}
+	}
+	if n == 0 && sm >= 30 && sm < 50 {
+		c.DualIssue = true
+	}
+	in.Ctrl = c
 }

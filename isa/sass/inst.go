@@ -97,7 +97,10 @@ func widenAddress(in *isa.Inst, narrowBase bool) {
 		if o.Kind != isa.KindMem || in.Op == isa.OpLDGSTS && i == 0 {
 			continue
 		}
-		if o.Reg != isa.RZ && !narrowBase {
+		switch {
+		case narrowBase:
+			o.Flags |= isa.Base32
+		case o.Reg != isa.RZ:
 			o.Flags |= isa.Wide64
 		}
 		if o.Is(isa.HasUReg) {

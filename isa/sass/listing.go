@@ -38,9 +38,10 @@ type rawInst struct {
 	addr  uint32
 	text  string // without guard's address comment, encodings and semicolon
 	words []uint64
-	line  int  // counted from 1
-	col   int  // column of text, counted from 1
-	dual  bool // inside nvdisasm's { } pair, first half
+	line  int    // counted from 1
+	col   int    // column of text, counted from 1
+	dual  bool   // inside nvdisasm's { } pair, first half
+	ctrl  string // control information as text in front of the instruction, "" if there is none
 	sched uint64
 	slot  int // position in its scheduling group (Kepler, Maxwell, Pascal), -1: none
 }
@@ -253,8 +254,7 @@ func (l *Listing) instruction(f *Function, s string, n int) error {
 	}
 	f.takeSched(&r)
 	if ctrl != "" {
-		r.words = append(r.words[:0], 0, encodeControlText(ctrl))
-		f.Words = true
+		r.ctrl = ctrl
 	}
 	f.Insts = append(f.Insts, r)
 	return nil

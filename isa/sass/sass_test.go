@@ -68,7 +68,7 @@ func TestControlWords(t *testing.T) {
 		{"Maxwell slot 2", 50, rawInst{sched: 0x001fc800fe2007f6, slot: 2}, isa.Control{Stall: 2, Yield: true, WriteBar: isa.NoBar, ReadBar: isa.NoBar}},
 		{"sm_35 slot 1: with the next", 35, rawInst{sched: 0x08fc8c8c10a010c0, slot: 1}, isa.Control{Yield: true, WriteBar: isa.NoBar, ReadBar: isa.NoBar, DualIssue: true}},
 		{"sm_35 slot 2: wait 9", 35, rawInst{sched: 0x08fc8c8c10a010c0, slot: 2}, isa.Control{Stall: 9, Yield: true, WriteBar: isa.NoBar, ReadBar: isa.NoBar}},
-		{"assembler prefix", 90, rawInst{words: []uint64{0, encodeControlText("B-1--4-:R0:W2:Y:S07")}}, isa.Control{Stall: 7, WriteBar: 2, ReadBar: 0, WaitMask: 1<<1 | 1<<4}},
+		{"assembler prefix", 90, rawInst{ctrl: "B-1--4-:R0:W2:Y:S07"}, isa.Control{Stall: 7, WriteBar: 2, ReadBar: 0, WaitMask: 1<<1 | 1<<4}},
 	}
 	for _, c := range cases {
 		var in isa.Inst
