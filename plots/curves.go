@@ -15,6 +15,8 @@ import (
 type Curve struct {
 	Name string
 	X, Y []float64
+	// Low and High are a confidence band around Y, drawn as a shade; nil: none.
+	Low, High []float64
 }
 
 // Curves are lines with markers: throughput against resident warps, columns a thread, a swept parameter.
@@ -39,7 +41,10 @@ func (q *Curves) check() (xs, ys []float64, err error) {
 		if !finite(l.X...) || !finite(l.Y...) {
 			return nil, nil, fmt.Errorf("curves: a point of %s is not finite", l.Name)
 		}
-		xs, ys = append(xs, l.X...), append(ys, l.Y...)
+		if (l.Low != nil || l.High != nil) && (len(l.Low) != len(l.X) || len(l.High) != len(l.X) || !finite(l.Low...) || !finite(l.High...)) {
+			return nil, nil, fmt.Errorf("curves: the band of %s has not one finite low and high value for each point", l.Name)
+		}
+		xs, ys = append(xs, l.X...), append(append(append(ys, l.Y...), l.Low...), l.High...)
 	}
 	if len(xs) == 0 {
 		return nil, nil, errors.New("curves: no points")
@@ -74,6 +79,15 @@ func (q *Curves) Draw(c draw.Canvas) error {
 	f.drawY()
 	f.drawX()
 	f.border()
+	for i, l := range q.Lines {
+		if l.Low == nil {
+			continue
+		}
+		outline := f.points(Curve{X: l.X, Y: l.Low})
+		high := f.points(Curve{X: l.X, Y: l.High})
+		slices.Reverse(high)
+		f.c.FillPolygon(fade(strong(i), 0.22), append(outline, high...))
+	}
 	for i, l := range q.Lines {
 		pts := f.points(l)
 		for k := 1; k < len(pts); k++ {

@@ -87,10 +87,10 @@ func exampleFigures() map[string]Figure {
 		YLabel: "throughput (thread operations per µs)", LogX: true, Lines: lines}
 	figures["curves_linear"] = &Curves{Title: "NCC: throughput against columns a thread", Note: "full SM", XLabel: "columns a thread",
 		YLabel: "throughput (million columns/s)", Lines: []Curve{
-			{"imad sm_75", []float64{4, 1, 2}, []float64{31, 15.2, 22.4}}, {"dp4a sm_75", []float64{1, 2, 4}, []float64{29, 41, 52}},
-			{"imad sm_90", []float64{1, 2, 4}, []float64{22, 33, 47}}, {"dp4a sm_90", []float64{1, 2, 4}, []float64{47, 71, 98}}}}
+			{Name: "imad sm_75", X: []float64{4, 1, 2}, Y: []float64{31, 15.2, 22.4}}, {Name: "dp4a sm_75", X: []float64{1, 2, 4}, Y: []float64{29, 41, 52}},
+			{Name: "imad sm_90", X: []float64{1, 2, 4}, Y: []float64{22, 33, 47}}, {Name: "dp4a sm_90", X: []float64{1, 2, 4}, Y: []float64{47, 71, 98}}}}
 	figures["curves_log"] = &Curves{Title: "Latency of a pointer chase", XLabel: "table (bytes)", YLabel: "latency (cycles)", LogX: true, LogY: true,
-		Lines: []Curve{{"sm_90", []float64{3000, 20000, 1e5, 3e5, 1e6, 3e7, 1e8, 3e8, 5e8, 7e8, 9e8, 1e9}, []float64{33, 33, 34, 200, 230, 280, 300, 600, 700, 800, 900, 1000}}}}
+		Lines: []Curve{{Name: "sm_90", X: []float64{3000, 20000, 1e5, 3e5, 1e6, 3e7, 1e8, 3e8, 5e8, 7e8, 9e8, 1e9}, Y: []float64{33, 33, 34, 200, 230, 280, 300, 600, 700, 800, 900, 1000}}}}
 	figures["roofline"] = RooflineOf("NCC on sm_86: integer roofline", exampleResults("sm_86"), DRAM, mathClass,
 		[]Ceiling{{"issue", 128}, {"alu", 64}, {"fma (IMAD, IDP)", 64}, {"xu", 16}}, []Slope{{"L2", 64}, {"DRAM", 9.2}})
 	roof := RooflineOf("NCC on three architectures", exampleResults("sm_75", "sm_80", "sm_90"), L2, mathClass,

@@ -63,6 +63,15 @@ func Save(f Figure, path string, w, h vg.Length) error {
 
 // Encode draws the figure into memory. Formats: "svg", "png", "pdf".
 func Encode(f Figure, format string, w, h vg.Length) ([]byte, error) {
+	return EncodeLook(f, format, w, h, "light")
+}
+
+// EncodeLook draws the figure into memory in one of the styles of [Looks].
+func EncodeLook(f Figure, format string, w, h vg.Length, style string) ([]byte, error) {
+	tint, err := look(style)
+	if err != nil {
+		return nil, err
+	}
 	if w == 0 {
 		w = DefaultWidth
 	}
@@ -83,7 +92,11 @@ func Encode(f Figure, format string, w, h vg.Length) ([]byte, error) {
 	default:
 		return nil, fmt.Errorf("picture format %q: use one of %s", format, strings.Join(formats, ", "))
 	}
-	c := draw.New(canvas)
+	var on vg.CanvasSizer = canvas
+	if tint != nil {
+		on = tinted{on, tint}
+	}
+	c := draw.New(on)
 	c.SetColor(white)
 	c.Fill(c.Rectangle.Path())
 	if err := f.Draw(c); err != nil {

@@ -1,0 +1,139 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sarchlab/smsim/study"
+	"github.com/sarchlab/smsim/workloads"
+)
+
+func newWhatIf() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "whatif FILE",
+		Short: "simulate a kernel on changed hardware: any number of the architecture, one or many values",
+		Long: `whatif runs a kernel on an architecture and on changed ones, and says what the change gives and how
+the limit moves. FILE is what smsim run takes; FILE:KERNEL chooses a kernel or variant.
+
+--set KEY=VALUES changes a number of the architecture (smsim arch show NAME lists them):
+  --set pipes.idp.issue_interval=1               one value (the DP4A unit at double rate)
+  --set lsu.l1_latency=16,32,64                  several values
+  --set memory.l2_latency=200..400..50           from, to, step
+  --set warp_scheduler=gto,lrr                   words
+  --set "classes.imad.pipe=alu;fma"              lists: values separated by semicolons
+  --set pipes.int=fma --set classes.imad.pipe=int  a new pipe like fma, for IMAD alone
+Several --set with one value each are run alone and together; with several values, in all combinations.
+
+--sensitivity instead of --set changes every number that the run can feel by one step down and up (±1 up
+to 8, else half and double; switches are turned) and ranks them.
+
+Only the hardware changes: the program stays the one compiled for the unchanged architecture. A changed
+latency that stall counts cover gives the same instructions new stall counts, as hardware without
+interlocks needs. --recompile compiles the kernel for the changed architecture, which may choose
+and order instructions differently.`,
+		Example: `  smsim whatif ncc:dp4a_c4 --launch 1024x2 --set pipes.idp.issue_interval=1 --explain
+  smsim whatif chase --set lsu.l1_latency=16..64..8 --out wi --plots
+  smsim whatif sha256 --arch sm_86,sm_90 --sensitivity`,
+		Args: oneFile,
+	}
+	f := cmd.Flags()
+	addRunFlags(f)
+	f.Lookup("set").Usage = "KEY=VALUES, see above (repeatable)"
+	f.Bool("explain", false, "say what bound the kernel before and after each change")
+	f.Bool("recompile", false, "compile the kernel for each changed architecture")
+	f.Bool("sensitivity", false, "rank all numbers by the effect of one step down and up")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error { return whatIf(cmd, args[0]) }
+	return cmd
+}
+
+// oneKernel reads FILE or FILE:KERNEL with launch flags, as plan does, but leaves the --set flags to the command.
+func (s *settings) oneKernel(name string, in io.Reader) (*workloads.Plan, []string, error) {
+	plans, err := s.sides(name, in)
+	if err != nil {
+		return nil, nil, err
+	}
+	if len(plans) > 1 {
+		return nil, nil, &study.InputError{Err: fmt.Errorf("%s has %d kernels; choose one: %s:KERNEL or --kernel", name, len(plans), name)}
+	}
+	plan, sets := plans[0], s.list("set")
+	// applyTarget put them behind the file's own overrides.
+	plan.Overrides = plan.Overrides[:len(plan.Overrides)-len(sets)]
+	return plan, sets, nil
+}
+
+func whatIf(cmd *cobra.Command, name string) error {
+	s, err := newSettings(cmd)
+	if err != nil {
+		return err
+	}
+	format, err := s.format()
+	if err != nil {
+		return err
+	}
+	dir, draw, err := s.outDir()
+	if err != nil {
+		return err
+	}
+	plan, sets, err := s.oneKernel(name, cmd.InOrStdin())
+	if err != nil {
+		return err
+	}
+	sensitivity := s.v.GetBool("sensitivity")
+	if sensitivity == (len(sets) > 0) {
+		return usageError{errors.New("say what to change: --set KEY=VALUES, or --sensitivity (not both)")}
+	}
+	quiet := s.v.GetBool("quiet")
+	bar := newProgress(cmd.ErrOrStderr(), quiet)
+	defer bar.finish()
+	opt := study.WhatIfOptions{Options: study.Options{Workers: s.v.GetInt("workers"), Progress: bar.update},
+		Recompile: s.v.GetBool("recompile"), Explain: s.v.GetBool("explain")}
+	if sensitivity {
+		x, err := study.Sensitivities(plan, opt)
+		bar.finish()
+		if err != nil {
+			return err
+		}
+		return s.deliver(cmd, format, dir, "sensitivity", draw, func(w io.Writer, f string) error { return study.WriteSensitivity(w, x, f) },
+			func() ([]study.Picture, error) { return study.SensitivityPictures(x) })
+	}
+	var changes []study.Change
+	from, _ := s.origin("set")
+	for _, text := range sets {
+		c, err := study.ParseChange(text)
+		if err != nil {
+			return bad(from, err)
+		}
+		changes = append(changes, c)
+	}
+	x, err := study.WhatIfs(plan, changes, opt)
+	bar.finish()
+	if err != nil {
+		return err
+	}
+	if err := s.deliver(cmd, format, dir, "whatif", draw, func(w io.Writer, f string) error { return study.WriteWhatIf(w, x, f) },
+		func() ([]study.Picture, error) { return study.WhatIfPictures(x) }); err != nil {
+		return err
+	}
+	rep := &study.Report{Failures: x.Failures}
+	for i := range x.Responses {
+		rep.Runs = append(rep.Runs, x.Responses[i].Base)
+	}
+	if err := outcome(rep); err != nil {
+		return err
+	}
+	return x.PointErrors()
+}
+
+// deliver prints a result and writes its files.
+func (s *settings) deliver(cmd *cobra.Command, format, dir, name string, draw bool, write func(io.Writer, string) error, pictures func() ([]study.Picture, error)) error {
+	if err := write(cmd.OutOrStdout(), format); err != nil {
+		return err
+	}
+	if dir == "" {
+		return nil
+	}
+	return writeSet(cmd.ErrOrStderr(), s.v.GetBool("quiet"), dir, name, write, pictures, draw)
+}

@@ -1,0 +1,280 @@
+package study
+
+import (
+	"encoding/csv"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/sarchlab/smsim/plots"
+)
+
+// WriteWhatIf writes responses in a format: text, json or csv.
+func WriteWhatIf(w io.Writer, x *WhatIf, format string) error {
+	switch format {
+	case "text":
+		return writeWhatIfText(w, x)
+	case "json":
+		return encodeJSON(w, x)
+	case "csv":
+		return writeWhatIfCSV(w, x)
+	}
+	return &InputError{fmt.Errorf("unknown format %q", format)}
+}
+
+func writeWhatIfText(w io.Writer, x *WhatIf) error {
+	t := &textWriter{w: w}
+	for i := range x.Responses {
+		if i > 0 {
+			t.printf("\n")
+		}
+		t.response(&x.Responses[i], x.Recompile)
+	}
+	rep := &Report{Failures: x.Failures}
+	for i := range x.Responses {
+		rep.Runs = append(rep.Runs, x.Responses[i].Base)
+	}
+	t.notes(rep)
+	return t.err
+}
+
+func (t *textWriter) response(r *Response, recompile bool) {
+	title := "What if: " + RunName(&r.Base)
+	t.printf("%s\n%s\n", title, strings.Repeat("═", min(Width, len(title))))
+	for i, c := range r.Changes {
+		t.paragraph(fmt.Sprintf("%s is %s; tried: %s", c.Key, r.Before[i], list(c.Values)), "  ")
+	}
+	t.printf("\n")
+	t.paragraph("Before: "+fmt.Sprintf("%s cycles, IPC %.2f. ", thousands(r.Base.Cycles), r.Base.IPC)+r.Base.Limiter.Sentence, "  ")
+	tw := newTable("change", "cycles", "speed-up", "IPC", "occupancy", "limit", "program", "")
+	right(tw, 2, 5)
+	most := 0.0
+	for _, p := range r.Points {
+		most = max(most, p.SpeedUp)
+	}
+	tw.AppendRow([]any{"none", thousands(r.Base.Cycles), "1.000x", fmt.Sprintf("%.2f", r.Base.IPC), percent(r.Base.Occupancy.Achieved), clip(shortLimiter(&r.Base), 20), "", ""})
+	for _, p := range r.Points {
+		name := clip(strings.Join(shortSet(r, p), " "), 34)
+		if p.Error != "" {
+			tw.AppendRow([]any{name, "failed", "", "", "", clip(strings.SplitN(p.Error, "\n", 2)[0], 40), "", ""})
+			continue
+		}
+		program := "same"
+		switch {
+		case recompile:
+			program = "new"
+		case p.Rescheduled:
+			program = "new stalls"
+		}
+		note := ""
+		if !p.SameOutputs {
+			note = "outputs differ"
+		}
+		tw.AppendRow([]any{name, thousands(p.Cycles), fmt.Sprintf("%.3fx", p.SpeedUp), fmt.Sprintf("%.2f", p.IPC), percent(p.Occupancy), clip(shortLimiter(p.run), 20), program, note})
+	}
+	t.table("", tw)
+	if b := best(r); b != nil {
+		t.printf("\n")
+		t.paragraph(verdict(r, b), "")
+	}
+	for _, p := range r.Points {
+		if p.Explain != nil {
+			t.explained(&p)
+		}
+	}
+}
+
+// shortSet are the settings of a point without the keys that are the same in all rows: with one key the value is enough
+// only where the header names the key, so the key's last two parts stay.
+func shortSet(r *Response, p Point) []string {
+	var out []string
+	for i, v := range p.values {
+		if v == "" {
+			continue
+		}
+		parts := strings.Split(r.Changes[i].Key, ".")
+		key := strings.Join(parts[max(0, len(parts)-2):], ".")
+		out = append(out, key+"="+v)
+	}
+	return out
+}
+
+// best is the point with the largest speed-up, nil if none ran.
+func best(r *Response) *Point {
+	var b *Point
+	for i := range r.Points {
+		if p := &r.Points[i]; p.Error == "" && (b == nil || p.SpeedUp > b.SpeedUp) {
+			b = p
+		}
+	}
+	return b
+}
+
+// verdict says what the best point gives and how the limit moves.
+func verdict(r *Response, p *Point) string {
+	set := strings.Join(p.Set, " and ")
+	switch {
+	case p.SpeedUp > 1.005:
+		return fmt.Sprintf("%s makes it %.2fx as fast. %s", set, p.SpeedUp, moved(&r.Base, p.run))
+	case p.SpeedUp < 0.995:
+		s := fmt.Sprintf("Every change slows it down; the least harmful, %s, to %.2fx. %s", set, p.SpeedUp, moved(&r.Base, p.run))
+		if faster(r, p) {
+			s += " Faster hardware can cost time where warps meet: results come in another order, the scheduler picks other warps, and those that the" +
+				" rest waits for (at a barrier, or at the end) may get their turn later."
+		}
+		return s
+	}
+	if len(r.Points) == 1 {
+		return fmt.Sprintf("%s changes nothing that matters (%.3fx): the kernel is limited by %s.", set, p.SpeedUp, shortLimiter(&r.Base))
+	}
+	return fmt.Sprintf("No change makes it faster (best %.3fx): the kernel is limited by %s.", p.SpeedUp, shortLimiter(&r.Base))
+}
+
+// faster says that every change of a point shortens a latency or an interval.
+func faster(r *Response, p *Point) bool {
+	for i, v := range p.values {
+		a, err := strconv.ParseFloat(r.Before[i], 64)
+		b, err2 := strconv.ParseFloat(v, 64)
+		key := r.Changes[i].Key
+		if v != "" && (err != nil || err2 != nil || b >= a || !strings.HasSuffix(key, "latency") && !strings.HasSuffix(key, "interval")) {
+			return false
+		}
+	}
+	return true
+}
+
+// explained writes what bound before and after.
+func (t *textWriter) explained(p *Point) {
+	e := p.Explain
+	t.printf("\n%s\n", strings.Join(p.Set, " "))
+	t.fact("  before", e.base.Limiter.Sentence)
+	t.fact("  after", e.vari.Limiter.Sentence)
+	t.fact("  moved", e.Moved)
+	pipes := slices.Clone(e.Pipes)
+	slices.SortStableFunc(pipes, func(a, b PipeDelta) int {
+		x, y := max(a.BaselineUse, a.VariantUse), max(b.BaselineUse, b.VariantUse)
+		switch {
+		case x > y:
+			return -1
+		case x < y:
+			return 1
+		}
+		return 0
+	})
+	var parts []string
+	for _, q := range pipes[:min(4, len(pipes))] {
+		parts = append(parts, fmt.Sprintf("%s %s to %s", q.Pipe, percent(q.BaselineUse), percent(q.VariantUse)))
+	}
+	t.fact("  pipes", strings.Join(parts, ", "))
+	parts = nil
+	for _, s := range e.States {
+		if d := s.VariantCycles - s.BaselineCycles; max(d, -d) >= 0.01*max(s.BaselineCycles, 1) && max(s.BaselineShare, s.VariantShare) >= 0.01 {
+			parts = append(parts, fmt.Sprintf("%s %s to %s (%s warp-cycles)", s.State, percent(s.BaselineShare), percent(s.VariantShare), ratio(s.BaselineCycles, s.VariantCycles)))
+		}
+	}
+	if parts != nil {
+		t.fact("  states", strings.Join(parts, ", "))
+	}
+}
+
+func writeWhatIfCSV(w io.Writer, x *WhatIf) error {
+	c := csv.NewWriter(w)
+	rows := [][]string{{"arch", "variant", "launch", "set", "cycles", "speed_up", "ipc", "occupancy_achieved", "limiter", "limiter_what", "registers", "stall_counts_recomputed", "outputs_equal", "error"}}
+	for i := range x.Responses {
+		r := &x.Responses[i]
+		b := &r.Base
+		rows = append(rows, []string{r.Arch, r.Variant, r.Launch, "", whole(b.Cycles), "1", number(b.IPC), number(b.Occupancy.Achieved), string(b.Limiter.Kind), b.Limiter.What, strconv.Itoa(b.Registers), "false", "true", ""})
+		for _, p := range r.Points {
+			rows = append(rows, []string{r.Arch, r.Variant, r.Launch, strings.Join(p.Set, " "), whole(p.Cycles), number(p.SpeedUp), number(p.IPC), number(p.Occupancy),
+				string(p.Limiter.Kind), p.Limiter.What, strconv.Itoa(p.Registers), fmt.Sprint(p.Rescheduled), fmt.Sprint(p.SameOutputs), p.Error})
+		}
+	}
+	if err := c.WriteAll(rows); err != nil {
+		return err
+	}
+	return c.Error()
+}
+
+// WhatIfPictures draw each response: a curve over the values of one numeric key, a heat map over two, bars otherwise;
+// and the warp states before and after for few points.
+func WhatIfPictures(x *WhatIf) ([]Picture, error) {
+	var figs []figure
+	for i := range x.Responses {
+		r := &x.Responses[i]
+		name := fileName(strings.Trim(r.Arch+"_"+r.Variant+"_"+r.Launch, "_"))
+		f, err := responseFigure(r)
+		if err != nil {
+			return nil, err
+		}
+		figs = append(figs, figure{"whatif_" + name, f, 0})
+		runs := []Run{r.Base}
+		runs[0].Result.Variant = "unchanged"
+		for _, p := range r.Points {
+			if p.Error == "" && len(runs) < 12 {
+				run := *p.run
+				run.Result.Variant = strings.Join(shortSet(r, p), " ")
+				runs = append(runs, run)
+			}
+		}
+		s, err := plots.WarpStateStacks("Where warps spend their time: "+RunName(&r.Base), results(runs))
+		if err != nil {
+			return nil, err
+		}
+		figs = append(figs, figure{"whatif_states_" + name, s, 150 + 24*float64(len(runs))})
+	}
+	return encode(figs)
+}
+
+func responseFigure(r *Response) (plots.Figure, error) {
+	title := "What if: " + RunName(&r.Base)
+	var numeric []int // changes with several numeric values
+	values := make([][]float64, len(r.Changes))
+	for i, c := range r.Changes {
+		for _, v := range c.Values {
+			f, err := strconv.ParseFloat(v, 64)
+			if err != nil {
+				values[i] = nil
+				break
+			}
+			values[i] = append(values[i], f)
+		}
+		if len(values[i]) > 1 {
+			numeric = append(numeric, i)
+		}
+	}
+	several := 0
+	for _, c := range r.Changes {
+		if len(c.Values) > 1 {
+			several++
+		}
+	}
+	switch {
+	case several == 2 && len(numeric) == 2:
+		return heatOf(r, title, numeric[0], numeric[1], values), nil
+	case several == 1 && len(numeric) == 1:
+		k := numeric[0]
+		q := &plots.Curves{Title: title, XLabel: r.Changes[k].Key, YLabel: "speed-up over the unchanged architecture"}
+		line := plots.Curve{Name: "speed-up"}
+		for _, p := range r.Points {
+			if p.Error == "" {
+				v, _ := strconv.ParseFloat(p.values[k], 64)
+				line.X, line.Y = append(line.X, v), append(line.Y, p.SpeedUp)
+			}
+		}
+		q.Lines = append(q.Lines, line)
+		if v, err := strconv.ParseFloat(r.Before[k], 64); err == nil {
+			q.Lines = append(q.Lines, plots.Curve{Name: "now", X: []float64{v}, Y: []float64{1}})
+		}
+		return q, nil
+	}
+	b := &plots.Bars{Title: title, YLabel: "speed-up over the unchanged architecture", XLabel: "change", Series: []string{"speed-up"}, Limit: 1, LimitLabel: "1: no gain", Values: [][]float64{nil}}
+	for _, p := range r.Points {
+		if p.Error == "" && len(b.Groups) < 40 {
+			b.Groups = append(b.Groups, strings.Join(shortSet(r, p), " "))
+			b.Values[0] = append(b.Values[0], p.SpeedUp)
+		}
+	}
+	return b, nil
+}
