@@ -30,7 +30,7 @@ func decAtom(d *decoder) {
 	}
 	mo.size = memSize(mod)
 	a := &atomop{sub: mod.Sub, typ: mod.Type, ret: len(d.vds) > 0 && d.in.Op != OpRED, incr: mod.Has(ModPopcInc),
-		flag: mod.Has(ModSpin)}
+		flag: mod.Has(ModSpin) && len(d.vds) > 0}
 	if a.typ == TypeNone {
 		a.typ = U32
 		if mo.size == 8 {
@@ -92,8 +92,22 @@ func execAtom(w *Warp, u *uop, m uint32) {
 		vh, ch = w.val(&a.val[1]), w.val(&a.cmp[1])
 	}
 	var won uint32
+	var banks [32]uint64 // CAST.SPIN: address served in each bank, plus one
 	for r := m; r != 0; r &= r - 1 {
 		l := lowest(r)
+		if a.flag {
+			// One pass is all that a CAST does: a lane whose bank serves another address fails and tries again.
+			// Measured on the H200: n lanes on one bank, each with its own word, take n rounds of the loop.
+			b := &banks[w.addr[l]/uint64(mo.size)%32]
+			if *b != 0 && *b != w.addr[l]+1 {
+				w.regs[u.d[0]][l] = 0
+				if mo.size == 8 {
+					w.regs[u.d[1]][l] = 0
+				}
+				continue
+			}
+			*b = w.addr[l] + 1
+		}
 		mem := w.bytes(space, l, w.addr[l], mo.size)
 		if mem == nil {
 			return
@@ -124,7 +138,7 @@ func execAtom(w *Warp, u *uop, m uint32) {
 		default:
 			binary.LittleEndian.PutUint32(mem, uint32(next))
 		}
-		if a.ret && a.flag {
+		if a.flag {
 			w.regs[u.d[0]][l] = won >> uint(l) & 1
 			if mo.size == 8 {
 				w.regs[u.d[1]][l] = 0

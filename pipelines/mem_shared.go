@@ -93,7 +93,11 @@ func (m *MemPath) accessShared(a MemAccess, t *MemTiming) {
 	case atomic:
 		latency = p.sharedAtomicLatency
 		port = p.sharedStorePort[0]
-		if e.Inst != nil && e.Inst.Mod.Sub == isa.SubCAS {
+		switch {
+		case e.Inst == nil || e.Inst.Mod.Sub != isa.SubCAS:
+		case e.Inst.Mod.Has(isa.ModSpin):
+			passes = 2 * groups // lanes beyond the first pass fail instead of waiting
+		default:
 			passes *= 2 // read and conditional write are separate passes
 		}
 	case e.Store:

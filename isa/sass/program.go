@@ -127,6 +127,14 @@ const systemShared = 0x400
 
 // resolve turns the target of a jump into an instruction index.
 func (l *Listing) resolve(f *Function, r *rawInst, in *isa.Inst, label string, byAddr map[uint32]int) error {
+	if in.Op == isa.OpBRX && !in.Mod.Has(isa.ModREL) {
+		for i := range in.Src[:in.NSrc] {
+			// The listing prints the distance from the next instruction to where the register counts from.
+			if o := &in.Src[i]; o.Kind == isa.KindImm && o.Imm < 0 {
+				o.Imm += int64(r.addr) + int64(isa.NewTarget(max(f.SM, 70)).InstBytes)
+			}
+		}
+	}
 	if !jumps(in.Op) {
 		return nil
 	}

@@ -231,7 +231,7 @@ func (w *worker) predict(r *row, in Input) (float64, *sim.Result, error) {
 }
 
 // rowCycles ends a replay that goes nowhere: the longest walk takes 200 million cycles, most of them before its clock starts.
-const rowCycles = 1e9
+const rowCycles = 3e8
 
 // clockSpan is latest end minus earliest start of records that begin with two clock values; records of blocks that did not
 // run are zero.
