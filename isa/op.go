@@ -244,7 +244,7 @@ var opTable = [NumOps]opRow{
 	OpICMP:      {"ICMP", ClassISETP, []span{{10, 62}}},
 	OpMOV:       {"MOV", ClassMOV, []span{{10, 999}}},
 	OpMOV32I:    {"MOV32I", ClassMOV, []span{{10, 62}}},
-	OpISETP:     {"ISETP", ClassISETP, []span{{20, 999}}},
+	OpISETP:     {"ISETP", ClassISETP, []span{{10, 999}}}, // compute capability 1.x: ISET to a condition register C0-C3
 	OpISET:      {"ISET", ClassISETP, []span{{10, 62}}},
 	OpSGXT:      {"SGXT", ClassSGXT, []span{{70, 999}}},
 	OpBMSK:      {"BMSK", ClassBMSK, []span{{70, 999}}},
@@ -276,7 +276,7 @@ var opTable = [NumOps]opRow{
 	OpFADD:      {"FADD", ClassFFMA, []span{{10, 999}}},
 	OpFMUL:      {"FMUL", ClassFFMA, []span{{10, 999}}},
 	OpFFMA:      {"FFMA", ClassFFMA, []span{{20, 999}}},
-	OpFSETP:     {"FSETP", ClassFSETP, []span{{20, 999}}},
+	OpFSETP:     {"FSETP", ClassFSETP, []span{{10, 999}}}, // compute capability 1.x: FSET to a condition register
 	OpFSET:      {"FSET", ClassFSETP, []span{{10, 999}}},
 	OpFCMP:      {"FCMP", ClassFSETP, []span{{10, 62}}},
 	OpFCHK:      {"FCHK", ClassFSETP, []span{{35, 999}}},
@@ -305,7 +305,7 @@ var opTable = [NumOps]opRow{
 	OpF2IP:      {"F2IP", ClassF2FP, []span{{86, 999}}},
 	OpS2R:       {"S2R", ClassS2R, []span{{10, 999}}},
 	OpCS2R:      {"CS2R", ClassCS2R, []span{{50, 999}}},
-	OpLDC:       {"LDC", ClassLDC, []span{{20, 999}}},
+	OpLDC:       {"LDC", ClassLDC, []span{{10, 999}}}, // compute capability 1.x: an operand c[n][A1+x] with an address register
 	OpR2UR:      {"R2UR", ClassR2UR, []span{{75, 999}}},
 	OpS2UR:      {"S2UR", ClassS2UR, []span{{75, 999}}},
 	OpUIADD3:    {"UIADD3", ClassUALU, []span{{75, 999}}},

@@ -63,6 +63,9 @@ func Compile(m *ptx.Module, entry string, t *isa.Target, opt Options) (*isa.Prog
 	if err := AddControl(p, t); err != nil {
 		return nil, err
 	}
+	if err := p.Check(t); err != nil {
+		return nil, fmt.Errorf("internal error: lowering made code that %s cannot execute; please report it with the kernel: %w", t.Name, err)
+	}
 	return p, nil
 }
 
@@ -101,7 +104,10 @@ func (f *fn) registerLimit(opt Options) int {
 	if threads > 1 {
 		file := 64 << 10
 		if f.t.SM < 20 {
-			file = 16 << 10
+			file, threads = 16<<10, min(threads, 512) // a block has no more
+			if f.t.SM < 12 {
+				file = 8 << 10
+			}
 		} else if f.t.SM < 30 {
 			file = 32 << 10
 		}
@@ -145,7 +151,7 @@ func (f *fn) front(p *isa.Program) error {
 	c.block(f.src.Body, params)
 	c.b.in, c.b.guard = nil, word{}
 	c.b.emit(isa.OpEXIT, isa.Mod{}, nil, nil)
-	if errs = append(errs, f.errs...); len(errs) > 0 {
+	if errs = mergeErrors(checkNames(f.m, f.src), append(errs, f.errs...)); len(errs) > 0 {
 		return &ErrorList{Kernel: f.src.Name, Target: f.t.Name, Errs: errs}
 	}
 	f.resolveShared()

@@ -50,15 +50,20 @@ const maxAttempts = 120
 // allocate maps all virtual registers to physical ones, spilling where more than limit general registers
 // would be needed, and returns the number of registers as the compiler reports it.
 func (f *fn) allocate(limit int) (int, error) {
+	merge := true
 	for attempt := 0; attempt < maxAttempts; attempt++ {
 		a := f.newAllocation()
-		a.coalesce()
+		if merge {
+			a.coalesce()
+		}
 		spill, regs := a.assign(limit)
 		if len(spill) == 0 {
 			a.rewrite()
 			return regs, nil
 		}
-		if err := f.spill(a, spill); err != nil {
+		if err := f.spill(a, spill); err == errNothingToSpill && merge {
+			merge = false // copies that keep their own registers are easier to place
+		} else if err != nil {
 			return 0, err
 		}
 	}

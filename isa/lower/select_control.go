@@ -66,6 +66,10 @@ func (x *expander) noteBarrier(id word) {
 
 // barRed is bar.red: the barrier also counts or combines a predicate of all threads.
 func (x *expander) barRed() {
+	if x.sm() < 20 {
+		x.fail("%s has no barrier reductions; they came with sm_20", x.t().Name)
+		return
+	}
 	op := x.take("popc", "and", "or")
 	t := x.typ("u32 pred")
 	if x.err != nil || !x.args(3, 4) {

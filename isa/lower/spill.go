@@ -1,6 +1,7 @@
 package lower
 
 import (
+	"errors"
 	"fmt"
 	"math/bits"
 	"sort"
@@ -8,12 +9,22 @@ import (
 	"github.com/sarchlab/smsim/isa"
 )
 
+// errNothingToSpill says that every register that is in the way is a temporary of earlier spills.
+var errNothingToSpill = errors.New("no register can be spilled to make room")
+
 func trailing(x uint64) int { return bits.TrailingZeros64(x) }
 
 // spill moves registers to local memory so that the next attempt needs fewer: for every unit that found no
 // register, the cheapest candidate among it and its neighbours.
 func (f *fn) spill(a *allocation, failed []int32) error {
 	chosen := map[int32]bool{}
+	// A group of coalesced registers can be spilled as long as one of them is not a temporary of an earlier spill.
+	free := map[int32]bool{}
+	for i := range a.alias {
+		if a.used[i] && !f.unspillable[int32(i)] {
+			free[a.find(int32(i))] = true
+		}
+	}
 	for _, u := range failed {
 		file := a.n.file(u)
 		if file >= 2 {
@@ -26,13 +37,12 @@ func (f *fn) spill(a *allocation, failed []int32) error {
 			if a.parts[w] == nil {
 				w = id
 			}
-			if f.unspillable[w] || chosen[w] {
-				return
+			some := false
+			for _, m := range a.members(w) {
+				some = some || free[a.find(m)]
 			}
-			for _, m := range a.parts[w] {
-				if f.unspillable[m] || f.unspillable[a.find(m)] {
-					return
-				}
+			if !some || chosen[w] {
+				return
 			}
 			c := a.cost[id] / float64(1+len(a.adj[id]))
 			if best < 0 || c < bestCost {
@@ -46,7 +56,10 @@ func (f *fn) spill(a *allocation, failed []int32) error {
 			}
 		}
 		if best < 0 {
-			return fmt.Errorf("no register can be spilled to make room")
+			if len(chosen) > 0 {
+				continue // what is chosen already may make room; the next round shows
+			}
+			return errNothingToSpill
 		}
 		chosen[best] = true
 	}

@@ -1,0 +1,83 @@
+package lower
+
+import (
+	"errors"
+	"sort"
+
+	"github.com/sarchlab/smsim/isa/ptx"
+)
+
+// checkNames resolves every name of the kernel and of the device functions it calls.
+func checkNames(m *ptx.Module, src *ptx.Func) []error {
+	var errs []error
+	seen := map[*ptx.Func]bool{}
+	var visit func(fu *ptx.Func)
+	var body func(b *ptx.Block)
+	body = func(b *ptx.Block) {
+		for _, st := range b.Stmts {
+			switch x := st.(type) {
+			case *ptx.Block:
+				body(x)
+			case *ptx.Instr:
+				if x.Op != "call" || len(x.Args) == 0 {
+					continue
+				}
+				for _, fu := range m.Funcs {
+					if fu.Name == x.Args[0].Name && !fu.Entry {
+						visit(fu)
+					}
+				}
+			}
+		}
+	}
+	visit = func(fu *ptx.Func) {
+		if seen[fu] || fu.Body == nil {
+			return
+		}
+		seen[fu] = true
+		if found, ok := ptx.Check(fu, m).(ptx.Errors); ok {
+			for _, e := range found {
+				errs = append(errs, e)
+			}
+		}
+		body(fu.Body)
+	}
+	visit(src)
+	return errs
+}
+
+// mergeErrors joins errors about names with those of lowering in the order of the text. Lowering stumbles over the same
+// names, so its errors in their lines are left out.
+func mergeErrors(names, found []error) []error {
+	line := map[int]bool{}
+	for _, e := range names {
+		var p *ptx.Error
+		if errors.As(e, &p) {
+			line[p.Pos.Line] = true
+		}
+	}
+	out := names
+	for _, e := range found {
+		var l *Error
+		if errors.As(e, &l) && line[l.Pos.Line] {
+			continue
+		}
+		out = append(out, e)
+	}
+	pos := func(e error) ptx.Pos {
+		var p *ptx.Error
+		var l *Error
+		switch {
+		case errors.As(e, &p):
+			return p.Pos
+		case errors.As(e, &l):
+			return l.Pos
+		}
+		return ptx.Pos{}
+	}
+	sort.SliceStable(out, func(i, j int) bool {
+		a, b := pos(out[i]), pos(out[j])
+		return a.Line < b.Line || a.Line == b.Line && a.Col < b.Col
+	})
+	return out
+}
