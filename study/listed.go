@@ -159,31 +159,19 @@ func touchedShared(p *isa.Program, cs *workloads.Case, t *isa.Target) (int, erro
 	if err != nil {
 		return 0, err
 	}
-	b := k.NewBlock(0)
 	end := uint64(p.SharedBase)
-	var e isa.Effect
-	for steps := 0; !b.Done() && steps < touchedSteps; {
-		moved := false
-		for _, w := range b.Warps {
-			for n := 0; n < 64 && w.PC() >= 0; n++ {
-				if w.Step(&e) != nil {
-					return int(end-uint64(p.SharedBase)+3) &^ 3, nil // the simulation reports the error with its place
-				}
-				steps, moved = steps+1, true
-				if e.Space != isa.SpaceShared || !e.Load && !e.Store || e.Addr == nil {
-					continue
-				}
-				for lane := range 32 {
-					if e.Exec>>lane&1 != 0 {
-						end = max(end, e.Addr[lane]+uint64(e.Size))
-					}
-				}
+	steps := uint64(0)
+	// An error ends the search: the simulation meets it again and reports it with its place.
+	_ = stepBlock(k.NewBlock(0), &steps, touchedSteps, func(_ *isa.Warp, e *isa.Effect) {
+		if e.Space != isa.SpaceShared || !e.Load && !e.Store || e.Addr == nil {
+			return
+		}
+		for lane := range 32 {
+			if e.Exec>>lane&1 != 0 {
+				end = max(end, e.Addr[lane]+uint64(e.Size))
 			}
 		}
-		if !moved {
-			break
-		}
-	}
+	})
 	return int(end-uint64(p.SharedBase)+3) &^ 3, nil
 }
 

@@ -17,7 +17,9 @@ import (
 const oddNumber = "8.50705917302346158658e+37"
 
 // squeeze removes what listings of different tools print differently: blanks.
-func squeeze(s string) string { return strings.Join(strings.Fields(strings.ReplaceAll(s, ",", " , ")), " ") }
+func squeeze(s string) string {
+	return strings.Join(strings.Fields(strings.ReplaceAll(s, ",", " , ")), " ")
+}
 
 // TestSASSRoundTrip prints every function of the bundled listings canonically and reads it again: the same program.
 // The text of the instructions is the tool's, but for the differences listed.

@@ -151,13 +151,13 @@ func (s *settings) applyLaunch(plan *workloads.Plan) error {
 		switch {
 		case v < 0:
 			return bad(from, fmt.Errorf("%d is negative", v))
-		case !c.Kernel.IsListing():
+		case !c.Kernel.IsListing() && !s.both:
 			return bad(from, fmt.Errorf("%s is PTX, which declares its shared memory; the setting is for machine-code listings", c.Kernel.Path))
 		}
 		c.StaticShared = v
 	}
 	if from, ok := s.origin("const"); ok {
-		if !c.Kernel.IsListing() {
+		if !c.Kernel.IsListing() && !s.both {
 			return bad(from, fmt.Errorf("%s is PTX, which holds its constants; the setting is for machine-code listings", c.Kernel.Path))
 		}
 		for _, text := range s.list("const") {

@@ -29,13 +29,8 @@ func addTargetFlags(f *pflag.FlagSet) {
 
 func addRunFlags(f *pflag.FlagSet) {
 	addTargetFlags(f)
+	addLaunchFlags(f)
 	f.String("board", "", "product that gives SM count, clock and memory (default: the architecture's)")
-	f.String("grid", "", "blocks, such as 132 or 16,16")
-	f.String("block", "", "threads a block, such as 128 or 32,8")
-	f.Int("shared", 0, "dynamic shared memory a block, bytes")
-	f.Int("static-shared", 0, "static shared memory a block of a machine-code listing without resource lines, bytes (default: what the code touches)")
-	f.StringArray("const", nil, "BANK:OFFSET=WORD,...: words of a constant bank that a machine-code listing does not show, such as 2:0=0x01010101 (repeatable)")
-	f.StringArray("arg", nil, "kernel argument (repeatable, in order; see above)")
 	f.StringSlice("launch", nil, "launches of a study to run (default: all)")
 	f.String("blocks", "", "blocks this SM runs: sm-share (0, nSM, 2 nSM, ...), whole, a count, or a list such as 0,132")
 	f.Int("sms", 0, "SMs that share the grid (default: the board's)")
@@ -50,10 +45,25 @@ func addRunFlags(f *pflag.FlagSet) {
 	f.Int("workers", 0, "simulations at once (default: one per CPU)")
 }
 
+// addLaunchFlags adds what makes a launch of a bare kernel file.
+func addLaunchFlags(f *pflag.FlagSet) {
+	f.String("grid", "", "blocks, such as 132 or 16,16")
+	f.String("block", "", "threads a block, such as 128 or 32,8")
+	f.Int("shared", 0, "dynamic shared memory a block, bytes")
+	f.Int("static-shared", 0, "static shared memory a block of a machine-code listing without resource lines, bytes (default: what the code touches)")
+	f.StringArray("const", nil, "BANK:OFFSET=WORD,...: words of a constant bank that a machine-code listing does not show, such as 2:0=0x01010101 (repeatable)")
+	f.StringArray("arg", nil, "kernel argument (repeatable, in order; see above)")
+	if f.Lookup("assume-unknown") == nil {
+		f.Bool("assume-unknown", false, "unknown instructions of a machine-code listing take time by their name's family and change nothing")
+	}
+}
+
 // settings merges flags, environment and run file.
 type settings struct {
 	v     *viper.Viper
 	flags *pflag.FlagSet
+	// both says that settings for machine-code listings are given for whichever of two kernels is one.
+	both bool
 }
 
 // newSettings reads flags and environment. An environment variable with the prefix that is no setting is an error.
