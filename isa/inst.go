@@ -341,7 +341,7 @@ const (
 	ModLU                                // LDL.LU: last use
 	ModINV                               // CCTL.IV
 	Mod32                                // CS2R.32
-	ModCTA                               // .CTA scope: MEMBAR orders for the block only
+	ModCTA                               // .CTA or .SM scope: MEMBAR orders for the block only, a strong load may hit L1
 )
 
 // Mod holds an instruction's modifiers beside its opcode.

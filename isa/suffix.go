@@ -381,13 +381,16 @@ func (in *Inst) memorySuffix(add func(string), flag func(ModFlags, string)) {
 	flag(ModLU, "LU")
 	flag(ModConstant, "CONSTANT")
 	if m.Has(ModStrong) {
-		if m.Has(ModSys) {
+		switch {
+		case m.Has(ModSys):
 			add("STRONG.SYS")
-		} else {
+		case m.Has(ModCTA):
+			add("STRONG.SM")
+		default:
 			add("STRONG.GPU")
 		}
 	} else {
 		flag(ModSys, "SYS")
+		flag(ModCTA, "CTA")
 	}
-	flag(ModCTA, "CTA")
 }

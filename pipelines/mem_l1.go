@@ -94,7 +94,9 @@ func (m *MemPath) accessLoad(a MemAccess, t *MemTiming) {
 	}
 	cached := local || p.cachesGlobal
 	if e.Inst != nil && !local {
-		cached = (cached || p.cachesReadOnly && e.Inst.Mod.Has(isa.ModConstant)) && !e.Inst.Mod.Has(isa.ModStrong)
+		// A strong load of the block's scope (ld.global.ca) need not look beyond the SM.
+		strong := e.Inst.Mod.Has(isa.ModStrong) && !e.Inst.Mod.Has(isa.ModCTA)
+		cached = (cached || p.cachesReadOnly && e.Inst.Mod.Has(isa.ModConstant)) && !strong
 	}
 	missing := m.lookupL1(cached, a.Cycle, t)
 

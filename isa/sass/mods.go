@@ -160,6 +160,9 @@ func (m *modState) apply(s string) (ok bool) {
 		return true
 	case op == isa.OpMEMBAR && (s == "ALL" || s == "SC"):
 		return true
+	case (op == isa.OpLD || op == isa.OpLDG) && (s == "SM" || s == "CTA"): // ordered within the SM: L1 serves it
+		mod.Flags |= isa.ModCTA
+		return true
 	case op == isa.OpMEMBAR && s == "CTA":
 		mod.Flags |= isa.ModCTA
 		return true

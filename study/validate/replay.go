@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
+	"strings"
 	"sync"
 
 	"github.com/sarchlab/smsim/configs"
@@ -27,6 +29,20 @@ const (
 // Micro kernels that were assembled word by word have 21,504 bytes of static shared memory, 1 KB of it the system's; their
 // listings do not say so.
 const exactSharedBytes = 21504
+
+// ptxSharedBytes is the most static shared memory that a compiled micro kernel has; listings do not say how much it is.
+const ptxSharedBytes = 36864
+
+// usesShared says whether a program accesses shared memory.
+func usesShared(p *isa.Program) bool {
+	return slices.ContainsFunc(p.Insts, func(in isa.Inst) bool {
+		switch in.Op {
+		case isa.OpLDS, isa.OpSTS, isa.OpATOMS:
+			return true
+		}
+		return false
+	})
+}
 
 // stackBytes is the local memory of micro kernels, whose listings do not give it: more than any of them uses.
 const stackBytes = 4096
@@ -161,7 +177,12 @@ func (w *worker) program(r *row, in Input) (*isa.Program, error) {
 		return nil, err
 	}
 	if r.plan.record == 64 {
-		p.SharedBytes = max(p.SharedBytes, exactSharedBytes)
+		switch {
+		case strings.HasPrefix(r.kernel, "x_"):
+			p.SharedBytes = max(p.SharedBytes, exactSharedBytes)
+		case usesShared(p):
+			p.SharedBytes = max(p.SharedBytes, ptxSharedBytes)
+		}
 		p.LocalBytes = max(p.LocalBytes, stackBytes)
 		if err := w.lib.constants(p); err != nil {
 			return nil, err
