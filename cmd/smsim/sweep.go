@@ -1,0 +1,184 @@
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sarchlab/smsim/study"
+	"github.com/sarchlab/smsim/study/sweepdb"
+	"github.com/sarchlab/smsim/workloads"
+)
+
+// workerCommand is the hidden command of the processes that run a sweep's points.
+const workerCommand = "sweep-worker"
+
+func newSweep() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "sweep FILE",
+		Short: "simulate many points: kernels, launches, architectures and changed numbers",
+		Long: `sweep runs the points of a sweep file (YAML, see docs/sweep.md): all combinations of run files, variants,
+launches, grids, block sizes, seeds, architectures and overrides, or listed points. Worker processes run
+them in parallel; one that crashes fails only its point.
+
+The directory (out in the file, or --out) gets results.jsonl, which grows while the sweep runs, results.csv
+and results.sqlite with one table, points. Points whose result is there already are not run again: a result
+is reused when kernel, architecture, launch, arguments, settings and this program are the same. After an
+interruption (Ctrl-C) what is finished is kept; the same command goes on.
+
+Exit code: 0 fine, 1 a point or a check failed or the sweep was interrupted, 2 wrong usage or input.`,
+		Example: `  smsim sweep latency.yaml --out results
+  sqlite3 results/results.sqlite 'select arch, "set_lsu.l1_latency", ipc from points'
+  smsim plot results/results.jsonl --out pictures`,
+		Args: oneFile,
+	}
+	f := cmd.Flags()
+	f.String("out", "", "directory for the results (default: out in the file)")
+	f.String("format", "", "format on standard output: text, json (lines) or csv (default text)")
+	f.Int("workers", 0, "worker processes (default: one per CPU)")
+	f.Bool("quiet", false, "no progress, no messages")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error { return sweep(cmd, args[0]) }
+	return cmd
+}
+
+func newSweepWorker() *cobra.Command {
+	return &cobra.Command{
+		Use: workerCommand, Hidden: true, Short: "run points of a sweep named on standard input", Args: noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			signal.Ignore(os.Interrupt) // the terminal sends it to all processes; the sweep itself decides
+			return study.SweepWorker(cmd.InOrStdin(), cmd.OutOrStdout())
+		},
+	}
+}
+
+func sweep(cmd *cobra.Command, name string) error {
+	v := cmd.Flags()
+	get := func(key string) string { s, _ := v.GetString(key); return s }
+	format := get("format")
+	if format == "" {
+		format = "text"
+	}
+	if _, err := workloads.ParseFormat(format); err != nil {
+		return bad("--format", err)
+	}
+	var text []byte
+	var err error
+	if name == "-" {
+		text, err = io.ReadAll(io.LimitReader(cmd.InOrStdin(), maxInput))
+		name = "<stdin>"
+	} else {
+		text, err = os.ReadFile(name)
+	}
+	if err != nil {
+		return &study.InputError{Err: readError(name, err)}
+	}
+	s, err := study.DecodeSweep(name, text)
+	if err != nil {
+		return &study.InputError{Err: err}
+	}
+	dir := get("out")
+	if dir == "" {
+		dir = s.Out
+	}
+	if dir == "" {
+		return usageError{errors.New("give the directory of the results: --out DIR, or out in the file")}
+	}
+	if err := checkDir(dir); err != nil {
+		return &study.InputError{Err: err}
+	}
+	exe, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	tool, err := fileHash(exe)
+	if err != nil {
+		return err
+	}
+	workers, _ := v.GetInt("workers")
+	if workers <= 0 {
+		workers = runtime.GOMAXPROCS(0)
+	}
+	quiet, _ := v.GetBool("quiet")
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	bar := newProgress(cmd.ErrOrStderr(), quiet)
+	res, err := study.RunSweep(ctx, name, text, study.SweepOptions{Workers: workers, Tool: tool, Dir: dir, Progress: bar.update, Command: func() *exec.Cmd {
+		c := exec.Command(exe, workerCommand)
+		// One simulation runs at a time in a worker: more threads would only collect garbage on other workers' cores.
+		c.Env = append(os.Environ(), "GOMAXPROCS=1")
+		return c
+	}})
+	bar.finish()
+	if res == nil {
+		return err
+	}
+	return errors.Join(err, finishSweep(cmd, res, dir, format, quiet))
+}
+
+// finishSweep writes the tables of what ran and says what failed.
+func finishSweep(cmd *cobra.Command, res *study.SweepResult, dir, format string, quiet bool) error {
+	table := res.Table()
+	if err := writeAtomic(filepath.Join(dir, "results.csv"), table.WriteCSV); err != nil {
+		return err
+	}
+	if err := sweepdb.Write(filepath.Join(dir, "results.sqlite"), table); err != nil {
+		return err
+	}
+	if err := study.WriteSweep(cmd.OutOrStdout(), res, format); err != nil {
+		return err
+	}
+	if !quiet {
+		fmt.Fprintf(cmd.ErrOrStderr(), "%d points, %d of them from earlier results; results.jsonl, results.csv and results.sqlite written to %s\n",
+			len(res.Records), res.Reused, dir)
+	}
+	var errs []error
+	input := true
+	for _, f := range res.Failed() {
+		errs = append(errs, fmt.Errorf("%s: %s", res.Sweep.Points[f.Index].Name(), f.Error))
+		input = input && f.Input
+	}
+	for i, rec := range res.Records {
+		if rec != nil && rec.Result != nil && rec.Result.Check == "failed" {
+			errs, input = append(errs, fmt.Errorf("check failed: %s: %s", res.Sweep.Points[i].Name(), rec.Result.CheckNote)), false
+		}
+	}
+	if res.Interrupted {
+		errs, input = append(errs, fmt.Errorf("interrupted: %d of %d points have not been run; the same command goes on", res.Missing(), len(res.Records))), false
+	}
+	if len(errs) == 0 {
+		return nil
+	}
+	if n := len(errs); n > 20 {
+		errs = append(errs[:20:20], fmt.Errorf("and %d more; the error column of results.csv has all", n-20))
+	}
+	err := errors.Join(errs...)
+	if input {
+		return &study.InputError{Err: err}
+	}
+	return err
+}
+
+// fileHash identifies a program by its content.
+func fileHash(name string) (string, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return "", fmt.Errorf("cannot read this program: %w", err)
+	}
+	defer f.Close()
+	h := sha256.New()
+	if _, err := io.Copy(h, f); err != nil {
+		return "", fmt.Errorf("cannot read this program: %w", err)
+	}
+	return strings.ToLower(hex.EncodeToString(h.Sum(nil)[:16])), nil
+}

@@ -1,0 +1,307 @@
+package study
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+)
+
+// SweepOptions are the choices of a sweep that do not change its results.
+type SweepOptions struct {
+	Workers int
+	// Command makes the process that runs SweepWorker on its standard streams.
+	Command func() *exec.Cmd
+	Tool    string // version of the tool: results of another one are not reused
+	Dir     string // of the results
+	// Progress is called after each point.
+	Progress func(Progress)
+}
+
+// SweepResult is the state of a sweep after it ran or was interrupted.
+type SweepResult struct {
+	Sweep       *Sweep
+	Records     []*SweepRecord // by point; nil: not run
+	Reused      int
+	Interrupted bool
+}
+
+// Failed lists the records with an error.
+func (r *SweepResult) Failed() []*SweepRecord {
+	var out []*SweepRecord
+	for _, rec := range r.Records {
+		if rec != nil && rec.Error != "" {
+			out = append(out, rec)
+		}
+	}
+	return out
+}
+
+// Missing counts the points that were not run.
+func (r *SweepResult) Missing() int {
+	n := 0
+	for _, rec := range r.Records {
+		if rec == nil {
+			n++
+		}
+	}
+	return n
+}
+
+// journalName is the file that grows while a sweep runs; at the end it holds one line a point in their order.
+const journalName = "results.jsonl"
+
+// RunSweep runs the points of a sweep file whose results are not yet in the directory. When ctx is cancelled, what has been
+// finished is kept.
+func RunSweep(ctx context.Context, file string, text []byte, opt SweepOptions) (*SweepResult, error) {
+	s, err := DecodeSweep(file, text)
+	if err != nil {
+		return nil, &InputError{err}
+	}
+	if err := os.MkdirAll(opt.Dir, 0o755); err != nil {
+		return nil, &InputError{fmt.Errorf("cannot create the output directory: %w", err)}
+	}
+	r := newSweepRunner(s, opt.Tool)
+	res := &SweepResult{Sweep: s, Records: make([]*SweepRecord, len(s.Points))}
+	tasks := make([]sweepTask, len(s.Points))
+	old, err := readJournal(filepath.Join(opt.Dir, journalName))
+	if err != nil {
+		return nil, err
+	}
+	var todo []sweepTask
+	for i := range s.Points {
+		tasks[i] = sweepTask{Index: i, Hash: r.hash(&s.Points[i])}
+		if rec := old[tasks[i].Hash]; rec != nil {
+			// The same point may stand elsewhere or have another name in this sweep.
+			again := blank(&s.Points[i], tasks[i])
+			again.Result = rec.Result
+			res.Records[i] = again
+			res.Reused++
+			continue
+		}
+		todo = append(todo, tasks[i])
+	}
+	journal, err := os.OpenFile(filepath.Join(opt.Dir, journalName), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644)
+	if err != nil {
+		return nil, &InputError{err}
+	}
+	defer journal.Close()
+	begin := sweepStart{File: file, Text: text, Tool: opt.Tool}
+	var mu sync.Mutex
+	done := 0
+	insts := uint64(0)
+	finish := func(rec *SweepRecord) error {
+		mu.Lock()
+		defer mu.Unlock()
+		res.Records[rec.Index] = rec
+		done++
+		if rec.Result != nil {
+			insts += rec.Result.WarpInstructions
+		}
+		line, err := json.Marshal(rec)
+		if err != nil {
+			return err
+		}
+		if _, err := journal.Write(append(line, '\n')); err != nil {
+			return err
+		}
+		if opt.Progress != nil {
+			opt.Progress(Progress{Done: done, Total: len(todo), Share: float64(done) / float64(len(todo)), WarpInsts: insts})
+		}
+		return nil
+	}
+	if err := dispatch(ctx, s, begin, todo, opt, finish); err != nil {
+		return res, err
+	}
+	res.Interrupted = ctx.Err() != nil
+	if err := journal.Close(); err != nil {
+		return res, err
+	}
+	return res, writeFile(filepath.Join(opt.Dir, journalName), func(w io.Writer) error { return res.writeLines(w) })
+}
+
+// readJournal gives the records without error by hash. A line that was cut off when the tool was killed is left out.
+func readJournal(name string) (map[string]*SweepRecord, error) {
+	f, err := os.Open(name)
+	if os.IsNotExist(err) {
+		return nil, nil
+	} else if err != nil {
+		return nil, &InputError{err}
+	}
+	defer f.Close()
+	out := map[string]*SweepRecord{}
+	in := bufio.NewReaderSize(f, 1<<20)
+	for {
+		line, err := in.ReadBytes('\n')
+		var rec SweepRecord
+		if len(line) > 0 && json.Unmarshal(line, &rec) == nil && rec.Error == "" && rec.Result != nil {
+			out[rec.Hash] = &rec
+		}
+		if err == io.EOF {
+			return out, nil
+		} else if err != nil {
+			return nil, err
+		}
+	}
+}
+
+// writeLines writes the records in the order of the points.
+func (r *SweepResult) writeLines(w io.Writer) error {
+	b := bufio.NewWriter(w)
+	e := json.NewEncoder(b)
+	for _, rec := range r.Records {
+		if rec != nil {
+			if err := e.Encode(rec); err != nil {
+				return err
+			}
+		}
+	}
+	return b.Flush()
+}
+
+// writeFile writes a file under a temporary name and renames it when it is complete.
+func writeFile(name string, write func(io.Writer) error) error {
+	f, err := os.CreateTemp(filepath.Dir(name), ".smsim-*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name()) // fails once renamed, as it should
+	if err := write(f); err != nil {
+		f.Close()
+		return err
+	}
+	if err := f.Chmod(0o644); err != nil {
+		f.Close()
+		return err
+	}
+	if err := f.Close(); err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), name)
+}
+
+// dispatch gives the tasks to worker processes, one at a time each. A worker that ends before it answers fails the point
+// that it was at, and another takes its place.
+func dispatch(ctx context.Context, s *Sweep, begin sweepStart, todo []sweepTask, opt SweepOptions, finish func(*SweepRecord) error) error {
+	next := make(chan sweepTask)
+	go func() {
+		defer close(next)
+		for _, t := range todo {
+			select {
+			case next <- t:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	var wg sync.WaitGroup
+	errs := make([]error, min(max(1, opt.Workers), max(1, len(todo))))
+	for i := range errs {
+		wg.Go(func() {
+			var w *worker
+			defer func() { w.stop() }()
+			for t := range next {
+				if errs[i] != nil {
+					continue // drain
+				}
+				if w == nil {
+					if w, errs[i] = startWorker(opt.Command(), begin); errs[i] != nil {
+						continue
+					}
+				}
+				rec, err := w.run(ctx, t)
+				if ctx.Err() != nil {
+					return
+				}
+				if err != nil {
+					rec = blank(&s.Points[t.Index], t)
+					rec.Error = err.Error()
+					w.stop()
+					w = nil
+				}
+				errs[i] = finish(rec)
+			}
+		})
+	}
+	wg.Wait()
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// worker is a process that runs points.
+type worker struct {
+	cmd    *exec.Cmd
+	in     io.WriteCloser
+	out    *json.Decoder
+	stderr bytes.Buffer
+	ended  bool
+}
+
+func startWorker(cmd *exec.Cmd, begin sweepStart) (*worker, error) {
+	w := &worker{cmd: cmd}
+	cmd.Stderr = &w.stderr
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if w.in, err = cmd.StdinPipe(); err != nil {
+		return nil, err
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, fmt.Errorf("cannot start a worker process: %w", err)
+	}
+	w.out = json.NewDecoder(bufio.NewReaderSize(out, 1<<16))
+	// A failed write shows when the answer does not come.
+	_ = json.NewEncoder(w.in).Encode(begin)
+	return w, nil
+}
+
+// run sends one task and waits for the answer, or for the end of the context, which ends the process.
+func (w *worker) run(ctx context.Context, t sweepTask) (*SweepRecord, error) {
+	stop := context.AfterFunc(ctx, func() { _ = w.cmd.Process.Kill() })
+	defer stop()
+	_ = json.NewEncoder(w.in).Encode(t)
+	var rec SweepRecord
+	if err := w.out.Decode(&rec); err != nil {
+		w.ended = true
+		state := "without an answer"
+		if err := w.cmd.Wait(); err != nil {
+			state = err.Error()
+		}
+		text := strings.TrimSpace(w.stderr.String())
+		if len(text) > 600 {
+			text = text[:600] + " ..."
+		}
+		if text != "" {
+			text = ": " + text
+		}
+		return nil, fmt.Errorf("the worker process ended: %s%s", state, text)
+	}
+	if rec.Index != t.Index || rec.Hash != t.Hash {
+		return nil, fmt.Errorf("the worker process answered for point %d, not %d", rec.Index, t.Index)
+	}
+	return &rec, nil
+}
+
+// stop ends the process.
+func (w *worker) stop() {
+	if w == nil || w.ended {
+		return
+	}
+	_ = w.in.Close() // the worker ends at the end of its input
+	late := time.AfterFunc(5*time.Second, func() { _ = w.cmd.Process.Kill() })
+	_ = w.cmd.Wait()
+	late.Stop()
+}
