@@ -37,7 +37,7 @@ const ptxSharedBytes = 36864
 func usesShared(p *isa.Program) bool {
 	return slices.ContainsFunc(p.Insts, func(in isa.Inst) bool {
 		switch in.Op {
-		case isa.OpLDS, isa.OpSTS, isa.OpATOMS:
+		case isa.OpLDS, isa.OpSTS, isa.OpATOMS, isa.OpLD, isa.OpST: // the last two by generic addresses
 			return true
 		}
 		return false
@@ -252,7 +252,7 @@ func (w *worker) predict(r *row, in Input) (float64, *sim.Result, error) {
 }
 
 // rowCycles ends a replay that goes nowhere: the longest walk takes 200 million cycles, most of them before its clock starts.
-const rowCycles = 3e8
+const rowCycles = 1e9
 
 // clockSpan is latest end minus earliest start of records that begin with two clock values; records of blocks that did not
 // run are zero.
