@@ -79,6 +79,9 @@ func Bind(p *Program, t *Target, l *Launch) (k *Kernel, err error) {
 	if err := k.decodeAll(); err != nil {
 		return nil, err
 	}
+	if err := p.checkEnd(); err != nil {
+		return nil, err
+	}
 	return k, nil
 }
 

@@ -157,6 +157,9 @@ func place(in *isa.Inst, mnemonic string, ops []isa.Operand) error {
 	if in.Op == isa.OpP2R || in.Op == isa.OpR2P || in.Op == isa.OpUP2UR || in.Op == isa.OpUR2UP {
 		ops = dropPredicateFile(ops)
 	}
+	if in.Op == isa.OpNOP {
+		ops = nil // "NOP CC.T": the condition of a token that .S pops, always true
+	}
 	nd := 0
 	switch destinationsOf(in) {
 	case dstPred1:

@@ -207,12 +207,13 @@ func (l *Listing) instruction(f *Function, s string, n int) error {
 			break
 		}
 		text.WriteString(body[:k])
-		end := strings.Index(body[k:], "*/")
+		body = body[k+2:]
+		end := strings.Index(body, "*/")
 		if end < 0 {
 			break
 		}
-		c := strings.TrimSpace(body[k+2 : k+end])
-		body = body[k+end+2:]
+		c := strings.TrimSpace(body[:end])
+		body = body[end+2:]
 		if h, ok := strings.CutPrefix(c, "0x"); ok {
 			if v, err := strconv.ParseUint(h, 16, 64); err == nil && len(h) >= 8 {
 				r.words = append(r.words, v)

@@ -124,10 +124,26 @@ var selectors = map[string]isa.OperandFlags{
 	"U32": 0, "S32": 0, "F32": 0, "LO": 0, "reuse": isa.Reuse,
 }
 
+// earlySpecial is today's name of a special register as the first tools wrote it: SR_Tid_X, SR_CTAid_Y, SR_LaneId.
+func earlySpecial(s string) string {
+	s = strings.ToUpper(s)
+	for _, d := range []string{"X", "Y", "Z"} {
+		if t, ok := strings.CutSuffix(s, "_"+d); ok {
+			return t + "." + d
+		}
+	}
+	return s
+}
+
 // register reads R, UR, P, UP, B and SR names with their selectors.
 func (p *operandParser) register(s string) (isa.Operand, bool) {
-	if r, ok := isa.SpecialByName(s); ok {
-		return isa.SR(r), true
+	if strings.HasPrefix(s, "S") {
+		if r, ok := isa.SpecialByName(s); ok {
+			return isa.SR(r), true
+		}
+		if r, ok := isa.SpecialByName(earlySpecial(s)); ok {
+			return isa.SR(r), true
+		}
 	}
 	base, mods, _ := strings.Cut(s, ".")
 	o := isa.Operand{}

@@ -1,9 +1,11 @@
 package sass
 
 import (
+	"encoding/binary"
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/sarchlab/smsim/isa"
@@ -146,6 +148,35 @@ func TestInstructions(t *testing.T) {
 	}
 }
 
+// TestMissingEnd: a listing that was cut off is an error when it is bound, not a run into nothing.
+func TestMissingEnd(t *testing.T) {
+	for _, c := range []struct {
+		code string
+		ok   bool
+	}{
+		{"MOV R0, 0x1", false},
+		{"@P0 EXIT", false},
+		{"EXIT", true},
+		{"@!PT EXIT", false},
+		{"@PT EXIT", true},
+		{"BRA 0x0", true},
+		{"BRA P0, 0x0", false},
+	} {
+		l, err := Read("x", []byte("code for sm_80\nFunction : k\n/*0000*/ "+c.code+" ;\n"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := l.Program(l.Funcs[0], 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = isa.Bind(p, isa.NewTarget(80), &isa.Launch{Grid: isa.Dim3{X: 1, Y: 1, Z: 1}, Block: isa.Dim3{X: 1, Y: 1, Z: 1}})
+		if c.ok != (err == nil) || err != nil && !strings.Contains(err.Error(), "control runs past the last instruction") {
+			t.Errorf("%s: %v", c.code, err)
+		}
+	}
+}
+
 func TestErrors(t *testing.T) {
 	cases := []struct{ name, text, want string }{
 		{"not a listing", "int main() {}\n", "x.sass:1:1: no machine code found: expected the output of cuobjdump -sass or nvdisasm (a line \"Function : name\" or \".text.name:\")\n    int main() {}"},
@@ -199,16 +230,57 @@ func TestNvdisasmLabels(t *testing.T) {
 	}
 }
 
+// FuzzRead reads any text, interprets its functions with and without assumptions, and executes what can be bound for a
+// few instructions: errors are fine, panics and inner errors are not.
 func FuzzRead(f *testing.F) {
 	f.Add("code for sm_90\nFunction : k\n/*0000*/ IADD3 R1, PT, PT, R2, 0x1, R3 ; /* 0x0 */\n/* 0x0 */\n")
 	f.Add("Function : k\n/*0008*/ BRA `(.L_1);")
+	f.Add(fermiListing)
+	files, err := filepath.Glob("testdata/*/*.sass")
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, path := range files {
+		b, err := os.ReadFile(path)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(string(b))
+	}
 	f.Fuzz(func(t *testing.T, s string) {
 		l, err := Read("f", []byte(s))
 		if err != nil {
 			return
 		}
 		for _, fn := range l.Funcs {
-			_, _ = l.Program(fn, 90)
+			for _, assume := range []bool{false, true} {
+				p, err := l.Read(fn, Options{SM: 90, AssumeUnknown: assume})
+				if err != nil {
+					continue
+				}
+				fuzzRun(t, p)
+			}
 		}
 	})
+}
+
+// fuzzRun executes a few steps of two warps.
+func fuzzRun(t *testing.T, p *isa.Program) {
+	if len(p.Insts) == 0 || p.LocalBytes > 1<<12 {
+		return
+	}
+	p.SharedBytes = 256
+	mem := isa.NewMemory()
+	out := mem.Alloc("out", 256)
+	la := &isa.Launch{Grid: isa.Dim3{X: 1, Y: 1, Z: 1}, Block: isa.Dim3{X: 40, Y: 1, Z: 1}, Mem: mem, MaxSteps: 200,
+		Params: binary.LittleEndian.AppendUint64(nil, out.Addr)}
+	target := isa.NewTarget(p.SM)
+	_ = p.Check(target)
+	k, err := isa.Bind(p, target, la)
+	if err == nil {
+		_, err = k.RunBlock(0)
+	}
+	if err != nil && strings.Contains(err.Error(), "internal error") {
+		t.Fatal(err)
+	}
 }
