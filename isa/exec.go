@@ -34,6 +34,9 @@ type Effect struct {
 	Load  bool // reads memory (atomics do both)
 	Addr  *[32]uint64
 
+	// Passes an instruction made beyond the first: MATCH.ANY takes one for each distinct value.
+	ExtraPasses uint8
+
 	// Branches: control did not fall through for some lanes; Diverged: lanes of the group went two ways.
 	Taken, Diverged bool
 	// Next is the instruction index at which the warp continues (-1: all lanes ended or wait).

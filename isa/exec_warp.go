@@ -124,6 +124,9 @@ func execMATCH(w *Warp, u *uop, m uint32) {
 			d[lowest(q)] = s
 		}
 		r &^= s
+		if r != 0 {
+			w.e.ExtraPasses++
+		}
 	}
 	w.commit(u, 1, m)
 }
