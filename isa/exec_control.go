@@ -96,8 +96,14 @@ func execBRX(w *Warp, u *uop, m uint32) {
 	w.branchEach(m, &to)
 }
 
+// decCALL: the callee is a label or, as a byte address within the program, a register.
 func decCALL(d *decoder) {
 	d.u.flow = true
+	if len(d.vals) > 0 && (d.vals[0].Kind == KindReg || d.vals[0].Kind == KindUReg) {
+		decBRX(d)
+		d.u.exec = execCALLEach
+		return
+	}
 	if d.label() {
 		d.u.exec = execCALL
 	}

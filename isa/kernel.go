@@ -152,7 +152,7 @@ func (k *Kernel) placeGlobals() error {
 			data := m.globals[g.Name].Data
 			v := to.Addr + uint64(r.Addend)
 			switch {
-			case r.Offset+8 <= uint64(len(data)):
+			case r.Offset+8 <= uint64(len(data)) && r.Bytes != 4:
 				binary.LittleEndian.PutUint64(data[r.Offset:], v)
 			case r.Offset+4 <= uint64(len(data)):
 				binary.LittleEndian.PutUint32(data[r.Offset:], uint32(v))
@@ -201,6 +201,19 @@ func (k *Kernel) buildBanks() {
 		}
 		b := k.grow(g.ConstBank, int(g.ConstOff)+8)
 		binary.LittleEndian.PutUint64(b[g.ConstOff:], l.Mem.globals[g.Name].Addr)
+	}
+	for i := range p.ConstRelocs {
+		r := &p.ConstRelocs[i]
+		to := l.Mem.globals[r.Symbol]
+		if to == nil {
+			continue // lowering places every variable that an initialiser names
+		}
+		b := k.grow(r.Bank, int(r.Offset)+8)
+		if v := to.Addr + uint64(r.Addend); r.Bytes != 4 {
+			binary.LittleEndian.PutUint64(b[r.Offset:], v)
+		} else {
+			binary.LittleEndian.PutUint32(b[r.Offset:], uint32(v))
+		}
 	}
 }
 

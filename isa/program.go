@@ -23,6 +23,7 @@ type Program struct {
 	ParamBase   uint32 // offset of the first parameter in constant bank 0
 	Params      []Param
 	ConstBanks  map[uint8][]byte // initialised constant banks other than bank 0 (parameters)
+	ConstRelocs []ConstReloc     // addresses of globals inside ConstBanks
 	Globals     []Global         // module-scope global variables, placed at launch
 
 	MaxThreads int  // .maxntid / launch bounds, 0: none
@@ -69,6 +70,13 @@ type Reloc struct {
 	Offset uint64 // in Init
 	Symbol string
 	Addend int64
+	Bytes  uint8 // 4 or 8; 0: 8 where the data reach that far
+}
+
+// ConstReloc is an address to be stored into a constant bank when the launch has placed the globals.
+type ConstReloc struct {
+	Bank uint8
+	Reloc
 }
 
 // Dim3 is a CUDA dimension triple.

@@ -144,6 +144,22 @@ func execCALL(w *Warp, u *uop, m uint32) {
 	w.branch(m, u.target)
 }
 
+// execCALLEach calls the function whose address is in each lane's register.
+func execCALLEach(w *Warp, u *uop, m uint32) {
+	if m &= w.pred(u.ps[0]); m != 0 && !u.in.Mod.Has(ModNoInc) {
+		if w.k.volta {
+			for r := m; r != 0; r &= r - 1 {
+				l := bits.TrailingZeros32(r) & 31
+				w.calls[l] = append(w.calls[l], w.pc+1)
+			}
+		} else {
+			w.stack = append(w.stack, token{tokenCall, w.pc + 1, w.mask})
+			w.mask = m // the others wait for these at the next instruction
+		}
+	}
+	execBRX(w, u, m)
+}
+
 // execRET returns to the address in a register, or to the one that CALL kept. A return that no CALL precedes ends the lanes.
 func execRET(w *Warp, u *uop, m uint32) {
 	switch {

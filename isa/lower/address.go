@@ -170,6 +170,9 @@ func (b *builder) addressOf(a *ptx.Arg, s *symbol, n int) []word {
 		lo = immWord(uint32(s.offset))
 	case symGlobal:
 		lo, hi = isa.C(4, s.offset), isa.C(4, s.offset+4)
+	case symFunc:
+		at := b.f.functionSlot(s.fn)
+		lo, hi = isa.C(4, at), isa.C(4, at+4)
 	case symParam:
 		lo = immWord(b.t().ParamBase + uint32(s.offset))
 		b.fail(a.Pos, fmt.Sprintf("the address of parameter %s is not modelled", a.Name))

@@ -5,10 +5,10 @@ import (
 	"github.com/sarchlab/smsim/isa/ptx"
 )
 
-// maxInline bounds the instructions a kernel may grow to through inlined calls.
+// maxInline bounds the instructions a kernel may grow to through inlined calls; beyond it calls stay calls.
 const maxInline = 400000
 
-// call inlines a device function at its call.
+// call inlines a device function at its call, or calls it where it cannot be inlined.
 func (c *compiler) call(in *ptx.Instr, s *scope) {
 	b := c.b
 	if len(in.Args) == 0 || in.Args[0].Kind != ptx.ArgName {
@@ -20,25 +20,26 @@ func (c *compiler) call(in *ptx.Instr, s *scope) {
 	case y == nil:
 		b.errorf("function %s is not declared", in.Args[0].Name)
 		return
+	case y.kind == symReg && !y.pred:
+		c.indirectCall(in, s)
+		return
 	case y.kind != symFunc:
-		b.errorf("a call through a register or table is not modelled; call a function by name")
+		b.errorf("%s is no function", in.Args[0].Name)
 		return
 	case y.fn.Body == nil:
 		b.errorf("function %s has no body in this file; link it before simulating", y.name)
 		return
 	}
-	for _, n := range b.calls {
-		if n == y.name {
-			b.errorf("recursive call of %s: recursion is not modelled, device functions are inlined", y.name)
-			return
-		}
+	if c.separate(y.fn) {
+		c.realCall(in, y.fn, word{}, y.fn.Params, y.fn.Returns)
+		return
 	}
 	total := 0
 	for _, blk := range c.f.blocks {
 		total += len(blk.insts)
 	}
-	if total > maxInline {
-		b.errorf("inlining %s makes the kernel larger than %d instructions", y.name, maxInline)
+	if total > maxInline && c.f.t.SM >= 20 {
+		c.realCall(in, y.fn, word{}, y.fn.Params, y.fn.Returns)
 		return
 	}
 	fu := y.fn

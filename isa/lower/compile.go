@@ -16,6 +16,8 @@ type Options struct {
 	NoOptimise bool
 	// MaxRegs limits registers a thread (like nvcc -maxrregcount); 0: the target's and the kernel's own limit.
 	MaxRegs int
+	// StackBytes is the stack for recursion, whose depth the compiler cannot know; 0: 8 KiB.
+	StackBytes int
 }
 
 // Compile lowers the kernel entry of module m (an empty name means the only kernel) to target t. The error lists
@@ -25,9 +27,9 @@ func Compile(m *ptx.Module, entry string, t *isa.Target, opt Options) (*isa.Prog
 	if src == nil {
 		return nil, noEntry(m, entry)
 	}
-	f := &fn{t: t, m: m, src: src, nextReg: isa.VirtualBase, nextPred: isa.VirtualBase, nextUReg: isa.VirtualBase, nextUPred: isa.VirtualBase,
-		tuples: map[isa.Reg][]isa.Reg{}, utuples: map[isa.Reg][]isa.Reg{}, inTuple: map[isa.Reg]isa.Reg{}, inUTuple: map[isa.Reg]bool{},
-		fileNum: map[int]int16{}, syms: map[*ptx.Var]*symbol{}}
+	f := newFn(t, m, src)
+	f.link = newUnitInfo()
+	f.link.units = []*fn{f}
 	p := &isa.Program{Name: src.Name, SM: t.SM, ParamBase: t.ParamBase, InstBytes: t.InstBytes, SourceFile: m.File, Source: m.Lines,
 		Control: isa.ControlComputed, SchedPadding: t.SM >= 30 && t.SM < 70}
 	if err := f.front(p); err != nil {
@@ -36,6 +38,50 @@ func Compile(m *ptx.Module, entry string, t *isa.Target, opt Options) (*isa.Prog
 	if m.SM > t.SM {
 		p.Notes = append(p.Notes, fmt.Sprintf("%s is written for sm_%d; every instruction of %s could be lowered to %s", m.File, m.SM, src.Name, t.Name))
 	}
+	limit := f.registerLimit(opt)
+	regs := 0
+	var last *fn
+	for _, g := range f.link.units {
+		g.adopt(last)
+		n, err := g.back(opt, limit)
+		if err != nil {
+			return nil, &ErrorList{Kernel: src.Name, Target: t.Name, Errs: []error{&Error{File: m.File, Pos: g.src.Pos, Msg: err.Error()}}}
+		}
+		regs, last = max(regs, n), g
+	}
+	f.adopt(last)
+	f.finish(p, regs, opt)
+	if p.LocalBytes > t.MaxLocalBytes {
+		return nil, &ErrorList{Kernel: src.Name, Target: t.Name, Errs: []error{&Error{File: m.File, Pos: src.Pos,
+			Msg: fmt.Sprintf("local memory of %d bytes a thread is over the target's limit of %d", p.LocalBytes, t.MaxLocalBytes)}}}
+	}
+	if err := AddControl(p, t); err != nil {
+		return nil, err
+	}
+	if err := p.Check(t); err != nil {
+		return nil, fmt.Errorf("internal error: lowering made code that %s cannot execute; please report it with the kernel: %w", t.Name, err)
+	}
+	return p, nil
+}
+
+// newFn is an empty kernel or function.
+func newFn(t *isa.Target, m *ptx.Module, src *ptx.Func) *fn {
+	return &fn{t: t, m: m, src: src, nextReg: isa.VirtualBase, nextPred: isa.VirtualBase, nextUReg: isa.VirtualBase, nextUPred: isa.VirtualBase,
+		tuples: map[isa.Reg][]isa.Reg{}, utuples: map[isa.Reg][]isa.Reg{}, inTuple: map[isa.Reg]isa.Reg{}, inUTuple: map[isa.Reg]bool{},
+		fileNum: map[int]int16{}, syms: map[*ptx.Var]*symbol{}, locals: map[*ptx.Var]*symbol{}}
+}
+
+// adopt takes over what the units of a kernel share: placed variables, constants, source files.
+func (f *fn) adopt(o *fn) {
+	if o == nil || o == f {
+		return
+	}
+	f.files, f.fileNum, f.shared, f.constMem, f.bank4, f.bank2 = o.files, o.fileNum, o.shared, o.constMem, o.bank4, o.bank2
+	f.constRelocs, f.globals, f.syms, f.barriers, f.usesCC = o.constRelocs, o.globals, o.syms, max(f.barriers, o.barriers), f.usesCC || o.usesCC
+}
+
+// back turns a translated unit into machine code with physical registers, and returns their number.
+func (f *fn) back(opt Options, limit int) (int, error) {
 	f.analyse()
 	if !opt.NoOptimise {
 		f.optimise()
@@ -46,27 +92,22 @@ func Compile(m *ptx.Module, entry string, t *isa.Target, opt Options) (*isa.Prog
 		f.cleanup()
 	}
 	f.analyse()
-	f.converge()
-	limit := f.registerLimit(opt)
+	if f.unit == 0 || f.t.SM < 70 {
+		f.converge()
+	}
+	f.expandCalls()
 	allocate := f.arrangeCode
 	if opt.NoOptimise {
 		allocate = f.allocate
 	}
 	regs, err := allocate(limit)
 	if err != nil {
-		return nil, &ErrorList{Kernel: src.Name, Target: t.Name, Errs: []error{&Error{File: m.File, Pos: src.Pos, Msg: err.Error()}}}
+		return 0, err
 	}
 	if !opt.NoOptimise {
 		f.balance()
 	}
-	f.finish(p, regs)
-	if err := AddControl(p, t); err != nil {
-		return nil, err
-	}
-	if err := p.Check(t); err != nil {
-		return nil, fmt.Errorf("internal error: lowering made code that %s cannot execute; please report it with the kernel: %w", t.Name, err)
-	}
-	return p, nil
+	return regs, nil
 }
 
 func noEntry(m *ptx.Module, entry string) error {
@@ -128,9 +169,12 @@ func (f *fn) front(p *isa.Program) error {
 	}
 	for _, fu := range f.m.Funcs {
 		if !fu.Entry {
-			if old := module.names[fu.Name]; old == nil || old.fn == nil || old.fn.Body == nil {
-				module.names[fu.Name] = &symbol{name: fu.Name, kind: symFunc, fn: fu}
-			}
+			module.names[fu.Name] = &symbol{name: fu.Name, kind: symFunc, fn: functionNamed(f.m, fu.Name)}
+		}
+	}
+	for _, a := range f.m.Aliases {
+		if fu := functionNamed(f.m, a.Name); fu != nil {
+			module.names[a.Name] = &symbol{name: fu.Name, kind: symFunc, fn: fu}
 		}
 	}
 	params := newScope(module)
@@ -151,13 +195,28 @@ func (f *fn) front(p *isa.Program) error {
 	c.block(f.src.Body, params)
 	c.b.in, c.b.guard = nil, word{}
 	c.b.emit(isa.OpEXIT, isa.Mod{}, nil, nil)
-	if errs = mergeErrors(checkNames(f.m, f.src), append(errs, f.errs...)); len(errs) > 0 {
+	errs = append(errs, f.errs...)
+	last := f
+	for i := 1; i < len(f.link.units); i++ { // translating one can add others
+		g := f.link.units[i]
+		if g.src.Body == nil {
+			errs = append(errs, &Error{File: f.m.File, Pos: g.src.Pos, Msg: fmt.Sprintf("function %s has no body in this file; link it before simulating", g.src.Name)})
+			continue
+		}
+		g.adopt(last)
+		g.frontFunction(module, &errs)
+		last = g
+	}
+	f.adopt(last)
+	if errs = mergeErrors(checkNames(f.m, f.src), errs); len(errs) > 0 {
 		return &ErrorList{Kernel: f.src.Name, Target: f.t.Name, Errs: errs}
 	}
-	f.resolveShared()
-	if f.localMem > int64(f.t.MaxLocalBytes) {
-		return &ErrorList{Kernel: f.src.Name, Target: f.t.Name, Errs: []error{&Error{File: f.m.File, Pos: f.src.Pos,
-			Msg: fmt.Sprintf("local memory of %d bytes a thread is over the target's limit of %d", f.localMem, f.t.MaxLocalBytes)}}}
+	if len(f.link.units) > 1 && f.t.SM < 30 { // with calls it grows down from the top
+		f.blocks[0].insts[0].Src[0] = isa.C(1, 0x100)
+	}
+	for _, g := range f.link.units {
+		g.shared = f.shared
+		g.resolveShared()
 	}
 	return nil
 }
@@ -203,6 +262,8 @@ func (c *compiler) block(body *ptx.Block, parent *scope) {
 		switch x := st.(type) {
 		case *ptx.Label:
 			s.names[x.Name] = &symbol{name: x.Name, kind: symLabel, blk: &block{label: x.Name}}
+		case *ptx.Prototype:
+			s.names[x.Label] = &symbol{name: x.Label, kind: symPrototype, proto: x}
 		case *ptx.Targets:
 			s.names[x.Label] = &symbol{name: x.Label, kind: symTargets, names: x.Names}
 			// The label may also have been parsed as one that precedes the directive.

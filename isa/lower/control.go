@@ -24,6 +24,11 @@ func AddControl(p *isa.Program, t *isa.Target) error {
 	c := newController(p, t)
 	c.assignBarriers()
 	c.waits()
+	for i := range p.Insts { // what the other side of a call waits for is not known
+		if op := p.Insts[i].Op; op == isa.OpCALL || op == isa.OpRET {
+			p.Insts[i].Ctrl.WaitMask = 0x3f
+		}
+	}
 	c.stalls()
 	c.reuse()
 	return nil

@@ -133,7 +133,7 @@ func (f *fn) numberRegions(list []*region) {
 const barrierRegs = 16
 
 func (f *fn) insertRegion(r *region) {
-	if r.slot >= barrierRegs {
+	if r.slot >= barrierRegs || f.realCalls && r.slot >= barrierRegs-1 { // the last one gathers the lanes of calls
 		return
 	}
 	pos := isa.SourcePos{CUFile: -1}

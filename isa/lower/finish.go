@@ -2,15 +2,31 @@ package lower
 
 import "github.com/sarchlab/smsim/isa"
 
-// finish lays the blocks out and fills in the program.
-func (f *fn) finish(p *isa.Program, regs int) {
+// recursionStack is the stack that calls of unknown depth get.
+const recursionStack = 8 << 10
+
+// code is the unit's instructions in layout order; label operands are indices into them, but for those of CALL.
+func (f *fn) code() []isa.Inst {
+	frame := f.frameBytes()
 	start := map[*block]int{}
+	var out []isa.Inst
+	function := f.unit != 0 && frame > 0
 	n := 0
+	if function {
+		n = 1
+		out = append(out, f.moveStack(-frame, isa.SourcePos{CUFile: -1}))
+	}
 	for _, b := range f.blocks {
 		start[b] = n
 		n += len(b.insts)
+		if function {
+			for i := range b.insts {
+				if b.insts[i].Op == isa.OpRET {
+					n++
+				}
+			}
+		}
 	}
-	p.Insts = make([]isa.Inst, 0, n)
 	for _, b := range f.blocks {
 		for i := range b.insts {
 			in := b.insts[i]
@@ -20,15 +36,56 @@ func (f *fn) finish(p *isa.Program, regs int) {
 				to = f.syncs[in.Src[0].Imm]
 			}
 			for k := range in.Src[:in.NSrc] {
-				if in.Src[k].Kind == isa.KindLabel && to != nil {
-					in.Src[k].Imm = int64(start[to])
+				o := &in.Src[k]
+				if o.Kind == isa.KindLabel && to != nil && in.Op != isa.OpCALL {
+					o.Imm = int64(start[to])
+				}
+				if o.Kind == isa.KindMem && o.Imm >= incomingMark/2 {
+					o.Imm += frame - f.incoming - incomingMark
 				}
 			}
-			p.Insts = append(p.Insts, in)
+			if in.Op == isa.OpRET && function {
+				out = append(out, f.moveStack(frame, in.Pos))
+			}
+			out = append(out, in)
 		}
 	}
-	frame := alignUp(f.localMem, 8)
-	f.frame(p, frame)
+	return out
+}
+
+// finish lays the units out and fills in the program.
+func (f *fn) finish(p *isa.Program, regs int, opt Options) {
+	frame := f.frameBytes()
+	var start []int64
+	for _, g := range f.link.units {
+		code := g.code()
+		if g == f {
+			code = f.frame(code, frame)
+		}
+		base := int64(len(p.Insts))
+		start = append(start, base)
+		for i := range code {
+			for k := range code[i].Src[:code[i].NSrc] {
+				if o := &code[i].Src[k]; o.Kind == isa.KindLabel && code[i].Op != isa.OpCALL {
+					o.Imm += base
+				}
+			}
+		}
+		p.Insts = append(p.Insts, code...)
+	}
+	for i := range p.Insts {
+		if in := &p.Insts[i]; in.Op == isa.OpCALL && in.Src[0].Kind == isa.KindLabel {
+			in.Src[0].Imm = start[in.Src[0].Imm]
+		}
+	}
+	if len(f.link.units) > 1 {
+		reserve := int64(opt.StackBytes)
+		if reserve == 0 {
+			reserve = recursionStack
+		}
+		frame = alignUp(f.link.stackBytes(reserve), 16)
+		p.Notes = append(p.Notes, f.link.describe(frame))
+	}
 	pc := uint32(0)
 	for i := range p.Insts {
 		if p.SchedPadding && f.t.InstBytes == 8 {
@@ -43,6 +100,11 @@ func (f *fn) finish(p *isa.Program, regs int) {
 		p.Insts[i].PC = pc
 		pc += f.t.InstBytes
 	}
+	var entries []uint32
+	for _, at := range start {
+		entries = append(entries, p.Insts[at].PC)
+	}
+	f.placeFunctionAddresses(entries)
 	p.Regs = f.reportedRegs(regs)
 	p.UsesCC = f.usesCC
 	p.SharedBytes = int(f.shared)
@@ -57,7 +119,7 @@ func (f *fn) finish(p *isa.Program, regs int) {
 	if len(f.bank4) > 0 {
 		p.ConstBanks[4] = f.bank4
 	}
-	p.Globals = f.globals
+	p.Globals, p.ConstRelocs = f.globals, f.constRelocs
 	p.Files = f.files
 	p.Barriers = f.barriers
 	p.MinBlocks = f.src.MinNCTA
@@ -81,31 +143,37 @@ func (f *fn) finish(p *isa.Program, regs int) {
 }
 
 // frame makes room for local variables and spills at the start of the kernel: the stack grows down.
-// Before Kepler the frame starts at address 0.
-func (f *fn) frame(p *isa.Program, bytes int64) {
-	if bytes == 0 || f.t.SM < 30 {
-		return
+// Before Kepler the frame of a kernel without calls starts at address 0.
+func (f *fn) frame(code []isa.Inst, bytes int64) []isa.Inst {
+	if bytes == 0 || f.t.SM < 20 {
+		return code
 	}
-	for i := range p.Insts {
-		in := &p.Insts[i]
+	for i := range code {
+		in := &code[i]
 		if in.NDst == 1 && in.Dst[0].Kind == isa.KindReg && in.Dst[0].Reg == stackReg && in.Src[0].Kind == isa.KindConst {
-			add := isa.Inst{Op: isa.OpIADD, NDst: 1, NSrc: 2, Pos: in.Pos, Dst: [isa.MaxDst]isa.Operand{isa.R(stackReg)},
-				Src: [isa.MaxSrc]isa.Operand{isa.R(stackReg), imm(uint32(-bytes))}}
-			if f.t.SM >= 70 {
-				add.Op, add.NSrc, add.Src[2] = isa.OpIADD3, 3, rz
-				fillLayout(&add)
-			}
-			p.Insts = append(p.Insts[:i+1], append([]isa.Inst{add}, p.Insts[i+1:]...)...)
-			for k := range p.Insts {
-				for s := range p.Insts[k].Src[:p.Insts[k].NSrc] {
-					if o := &p.Insts[k].Src[s]; o.Kind == isa.KindLabel && o.Imm > int64(i) {
+			code = append(code[:i+1], append([]isa.Inst{f.moveStack(-bytes, in.Pos)}, code[i+1:]...)...)
+			for k := range code {
+				for s := range code[k].Src[:code[k].NSrc] {
+					if o := &code[k].Src[s]; o.Kind == isa.KindLabel && code[k].Op != isa.OpCALL && o.Imm > int64(i) {
 						o.Imm++
 					}
 				}
 			}
-			return
+			return code
 		}
 	}
+	return code
+}
+
+// moveStack adds to the stack pointer.
+func (f *fn) moveStack(bytes int64, pos isa.SourcePos) isa.Inst {
+	add := isa.Inst{Op: isa.OpIADD, NDst: 1, NSrc: 2, Pos: pos, Dst: [isa.MaxDst]isa.Operand{isa.R(stackReg)},
+		Src: [isa.MaxSrc]isa.Operand{isa.R(stackReg), imm(uint32(bytes))}}
+	if f.t.SM >= 70 {
+		add.Op, add.NSrc, add.Src[2] = isa.OpIADD3, 3, rz
+		fillLayout(&add)
+	}
+	return add
 }
 
 // reportedRegs is the register count as ptxas prints it.

@@ -42,6 +42,7 @@ type fn struct {
 	bank4         []byte // slots with addresses of globals
 	bank2         []byte // literals
 	globals       []isa.Global
+	constRelocs   []isa.ConstReloc // addresses in constMem
 	usesCC        bool
 	ready         map[isa.Operand]isa.Operand // constants that the current block has in registers
 	barriers      int
@@ -52,7 +53,13 @@ type fn struct {
 	syncs         []*block // reconvergence points that BSSY and SSY name
 	errs          []error
 	syms          map[*ptx.Var]*symbol // module-scope variables already placed
+	locals        map[*ptx.Var]*symbol // local variables already placed in the frame
 	madLo         madNote              // the last mad.lo.cc, until its madc.hi
+	link          *unitInfo            // the kernel's functions that are not inlined
+	unit          int                  // number in link.units
+	realCalls     bool                 // it makes calls that are not inlined
+	incoming      int64                // bytes of parameters and results on the stack
+	localAlign    int64                // alignment that local variables need
 	ccLive        bool                 // before Volta: an addc or madc may still read CC
 }
 
@@ -64,16 +71,17 @@ type block struct {
 	succs []*block
 	preds []*block
 
-	id       int    // index in reverse post-order after cfg analysis
-	to       *block // target of the terminating branch; nil: none
-	table    []*block
-	idom     *block
-	ipdom    *block
-	depth    int   // loop nesting depth
-	loop     *loop // innermost loop the block is in
-	domDepth int
-	noUnroll bool // .pragma "nounroll" stands before its label
-	mark     int
+	id        int    // index in reverse post-order after cfg analysis
+	to        *block // target of the terminating branch; nil: none
+	table     []*block
+	idom      *block
+	ipdom     *block
+	depth     int   // loop nesting depth
+	loop      *loop // innermost loop the block is in
+	domDepth  int
+	afterCall bool // execution comes here from the call that ends the block before
+	noUnroll  bool // .pragma "nounroll" stands before its label
+	mark      int
 }
 
 // word is a 32-bit operand of a machine instruction: a virtual register, an immediate or a constant-bank word.

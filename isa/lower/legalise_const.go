@@ -60,6 +60,9 @@ func (f *fn) hasInner(l *loop) bool {
 
 // get gives the operand that holds constant o for an instruction of block b; out are the instructions before it.
 func (c *constPool) get(b *block, out *[]isa.Inst, o isa.Operand, kind uint8, pos isa.SourcePos) isa.Operand {
+	if kind == poolUniform && c.f.separateCode() {
+		kind = poolRegister
+	}
 	home := c.home(b)
 	if o.Kind == isa.KindImm { // immediates are loaded where they are used
 		home = b
@@ -182,11 +185,14 @@ func (c *constPool) dotImmediate(b *block, out *[]isa.Inst, in *isa.Inst) {
 		if o.Kind != isa.KindImm || k == 0 {
 			continue
 		}
-		if c.f.t.SM >= 90 {
+		if c.f.t.SM >= 90 && !c.f.separateCode() {
 			in.Src[k] = c.get(b, out, o, poolUniform, in.Pos)
 			continue
 		}
 		in.Src[k] = isa.C(2, c.f.bank2Word(uint32(o.Imm)))
+		if c.f.t.SM >= 90 {
+			in.Src[k] = c.get(b, out, in.Src[k], poolRegister, in.Pos)
+		}
 	}
 }
 

@@ -15,7 +15,9 @@ func (f *fn) optimise() {
 	f.removeDead()
 	f.removeDeadWrites()
 	f.hoistInvariants()
-	f.uniformBases()
+	if !f.separateCode() {
+		f.uniformBases()
+	}
 	f.vectorise()
 	f.unroll()
 	f.ifConvert()

@@ -23,6 +23,7 @@ const (
 	symFunc
 	symLabel
 	symTargets
+	symPrototype
 	symUnplaced // module variable that nothing has named yet
 )
 
@@ -38,6 +39,7 @@ type symbol struct {
 	fn     *ptx.Func
 	blk    *block   // labels
 	names  []string // branch and call targets
+	proto  *ptx.Prototype
 }
 
 // scope maps names to symbols; lookups fall back to the parent.
@@ -172,7 +174,11 @@ func alignUp(n, a int64) int64 { return (n + a - 1) / a * a }
 
 // placeVar gives a variable its place in its memory space.
 func (f *fn) placeVar(v *ptx.Var) (*symbol, error) {
-	if y := f.syms[v]; y != nil {
+	placed := f.syms
+	if v.Space == "local" { // in the frame of this unit
+		placed = f.locals
+	}
+	if y := placed[v]; y != nil {
 		return y, nil
 	}
 	y := &symbol{name: v.Name, v: v, typ: v.Type}
@@ -189,17 +195,15 @@ func (f *fn) placeVar(v *ptx.Var) (*symbol, error) {
 		f.shared += size
 	case "local":
 		y.kind = symLocal
+		f.localAlign = max(f.localAlign, align)
 		f.localMem = alignUp(f.localMem, align)
 		y.offset = f.localMem
 		f.localMem += size
 	case "const":
 		y.kind = symConst
-		data, relocs, err := initData(v, size)
+		data, relocs, err := f.initData(v, size)
 		if err != nil {
 			return nil, err
-		}
-		if len(relocs) > 0 {
-			return nil, fmt.Errorf("constant %s is initialised with an address, which is not modelled", v.Name)
 		}
 		at := alignUp(int64(len(f.constMem)), align)
 		if at+size > 64<<10 {
@@ -208,18 +212,50 @@ func (f *fn) placeVar(v *ptx.Var) (*symbol, error) {
 		f.constMem = append(f.constMem, make([]byte, at-int64(len(f.constMem)))...)
 		f.constMem = append(f.constMem, data...)
 		y.offset = at
+		f.syms[v] = y
+		for _, r := range relocs {
+			if f.functionInData(r, int(r.Bytes), -1, at) {
+				continue
+			}
+			known, err := f.addressInData(v, r)
+			if err != nil {
+				return nil, err
+			}
+			if known >= 0 {
+				putWord(f.constMem[at+int64(r.Offset):], int(r.Bytes), uint64(known))
+				continue
+			}
+			r.Offset += uint64(at)
+			f.constRelocs = append(f.constRelocs, isa.ConstReloc{Bank: 3, Reloc: r})
+		}
 	case "global":
 		y.kind = symGlobal
-		data, relocs, err := initData(v, size)
+		data, relocs, err := f.initData(v, size)
 		if err != nil {
 			return nil, err
 		}
 		y.offset = int64(len(f.bank4))
 		f.bank4 = append(f.bank4, make([]byte, 8)...)
-		f.globals = append(f.globals, isa.Global{Name: v.Name, Bytes: uint64(size), Align: uint64(align), Init: data, Relocs: relocs,
+		n := len(f.globals)
+		f.globals = append(f.globals, isa.Global{Name: v.Name, Bytes: uint64(size), Align: uint64(align), Init: data,
 			ConstBank: 4, ConstOff: uint32(y.offset)})
+		f.syms[v] = y
+		for _, r := range relocs {
+			if f.functionInData(r, int(r.Bytes), n, 0) {
+				continue
+			}
+			known, err := f.addressInData(v, r)
+			if err != nil {
+				return nil, err
+			}
+			if known >= 0 {
+				putWord(data[r.Offset:], int(r.Bytes), uint64(known))
+				continue
+			}
+			f.globals[n].Relocs = append(f.globals[n].Relocs, r)
+		}
 	}
-	f.syms[v] = y
+	placed[v] = y
 	return y, nil
 }
 
@@ -232,24 +268,53 @@ func (f *fn) placeUsed(y *symbol) {
 		return
 	}
 	*y = *placed
-	for _, e := range y.v.Init {
-		if e.Symbol == "" {
+}
+
+// addressInData places the variable whose address stands in an initialiser of v. A global variable's address is known
+// only at launch: -1; others are offsets in their space.
+func (f *fn) addressInData(v *ptx.Var, r isa.Reloc) (int64, error) {
+	for _, o := range f.m.Vars {
+		if o.Name != r.Symbol {
 			continue
 		}
-		for _, v := range f.m.Vars {
-			if v.Name == e.Symbol && f.syms[v] == nil {
-				if v.Space != "global" {
-					f.errs = append(f.errs, &Error{File: f.m.File, Pos: e.Pos, Msg: "the address of " + v.Name + " in ." + v.Space + " as initialiser is not modelled"})
-					continue
-				}
-				f.placeUsed(&symbol{name: v.Name, v: v})
+		y, err := f.placeVar(o)
+		if err != nil {
+			return 0, err
+		}
+		switch y.kind {
+		case symGlobal:
+			return -1, nil
+		case symConst:
+			return y.offset + r.Addend, nil
+		case symShared:
+			if y.offset >= 0 && f.t.SM < 90 {
+				return y.offset + r.Addend, nil
 			}
 		}
+		return 0, fmt.Errorf("%s: the address of %s in .%s as initialiser is not modelled", v.Name, o.Name, o.Space)
+	}
+	return 0, fmt.Errorf("%s is initialised with the address of %s, which is not declared", v.Name, r.Symbol)
+}
+
+// variable finds a module-scope variable.
+func (f *fn) variable(name string) *ptx.Var {
+	for _, v := range f.m.Vars {
+		if v.Name == name {
+			return v
+		}
+	}
+	return nil
+}
+
+// putWord stores the low n bytes of x.
+func putWord(data []byte, n int, x uint64) {
+	for k := range n {
+		data[k] = byte(x >> (8 * k))
 	}
 }
 
 // initData is the initial content of a variable and the addresses in it; nil data when there is no initialiser.
-func initData(v *ptx.Var, size int64) ([]byte, []isa.Reloc, error) {
+func (f *fn) initData(v *ptx.Var, size int64) ([]byte, []isa.Reloc, error) {
 	if len(v.Init) == 0 {
 		if v.Space == "const" {
 			return make([]byte, size), nil, nil
@@ -279,7 +344,12 @@ func initData(v *ptx.Var, size int64) ([]byte, []isa.Reloc, error) {
 			if e.Mask != 0 || w < 4 {
 				return nil, nil, fmt.Errorf("%s: part of the address of %s as initialiser is not modelled", v.Name, e.Symbol)
 			}
-			relocs = append(relocs, isa.Reloc{Offset: uint64(at), Symbol: e.Symbol, Addend: int64(e.Int)})
+			if e.Generic {
+				if o := f.variable(e.Symbol); o != nil && o.Space != "global" {
+					return nil, nil, fmt.Errorf("%s: generic(%s) of .%s as initialiser is not modelled", v.Name, e.Symbol, o.Space)
+				}
+			}
+			relocs = append(relocs, isa.Reloc{Offset: uint64(at), Symbol: e.Symbol, Addend: int64(e.Int), Bytes: uint8(w)})
 			u = 0
 		}
 		var b [8]byte

@@ -1,0 +1,461 @@
+package lower
+
+import (
+	"fmt"
+
+	"github.com/sarchlab/smsim/isa"
+	"github.com/sarchlab/smsim/isa/ptx"
+)
+
+// Device functions are inlined where they are called by name. A function that calls itself, directly or through others, and
+// one that is called through a pointer is compiled on its own, with this calling convention:
+//
+//   - Parameters and then results lie below the caller's stack pointer, each at a multiple of its alignment (at
+//     least 4); the whole is a multiple of 16 bytes. They are the top of the callee's frame.
+//   - The callee lowers R1 by its frame, and raises it again before RET. CALL keeps the return address.
+//   - The caller saves what it needs afterwards: registers and predicates in its frame.
+//   - From Volta on a kernel gathers the lanes of a call with convergence barrier B15. Functions that are compiled on
+//     their own use no convergence barriers: their lanes part at branches and are gathered by their caller. Before Volta the
+//     hardware's stack of tokens nests by itself.
+
+// unitInfo is shared by the kernel and the functions compiled on their own.
+type unitInfo struct {
+	units   []*fn // kernel first
+	byFunc  map[*ptx.Func]int
+	slots   map[*ptx.Func]int64  // offset in constant bank 4 of a function's address
+	order   []*ptx.Func          // functions whose address is taken, in the order of their first use
+	data    []funcAddress        // function addresses in initialised data
+	cyclic  map[*ptx.Func]bool   // functions that can reach themselves through calls by name
+	calls   map[int]map[int]bool // unit -> units it calls by name
+	pointer map[int]bool         // units with calls through pointers
+}
+
+// funcAddress is the address of a function inside initialised data.
+type funcAddress struct {
+	fn     *ptx.Func
+	global int // index of the global variable, -1: constant bank 3
+	offset uint64
+	bytes  int
+	addend int64
+}
+
+func newUnitInfo() *unitInfo {
+	return &unitInfo{byFunc: map[*ptx.Func]int{}, slots: map[*ptx.Func]int64{}, cyclic: map[*ptx.Func]bool{}, calls: map[int]map[int]bool{}, pointer: map[int]bool{}}
+}
+
+// separate says that calls of the function by name stay calls.
+func (c *compiler) separate(fu *ptx.Func) bool {
+	u := c.f.link
+	if v, known := u.cyclic[fu]; known {
+		return v
+	}
+	seen := map[*ptx.Func]bool{}
+	var reaches func(g *ptx.Func) bool
+	reaches = func(g *ptx.Func) bool {
+		if seen[g] || g.Body == nil {
+			return false
+		}
+		seen[g] = true
+		for _, h := range calledFunctions(c.f.m, g.Body) {
+			if h == fu || reaches(h) {
+				return true
+			}
+		}
+		return false
+	}
+	u.cyclic[fu] = reaches(fu)
+	return u.cyclic[fu]
+}
+
+// calledFunctions are the functions that a body calls by name.
+func calledFunctions(m *ptx.Module, b *ptx.Block) []*ptx.Func {
+	var out []*ptx.Func
+	for _, st := range b.Stmts {
+		switch x := st.(type) {
+		case *ptx.Block:
+			out = append(out, calledFunctions(m, x)...)
+		case *ptx.Instr:
+			if x.Op == "call" && len(x.Args) > 0 {
+				if fu := functionNamed(m, x.Args[0].Name); fu != nil {
+					out = append(out, fu)
+				}
+			}
+		}
+	}
+	return out
+}
+
+// functionNamed finds a device function, the definition before a declaration.
+func functionNamed(m *ptx.Module, name string) *ptx.Func {
+	for _, a := range m.Aliases {
+		if a.Name == name {
+			name = a.Target
+		}
+	}
+	var found *ptx.Func
+	for _, fu := range m.Funcs {
+		if !fu.Entry && fu.Name == name && (found == nil || found.Body == nil) {
+			found = fu
+		}
+	}
+	return found
+}
+
+// unitOf is the number of the unit that a function becomes.
+func (f *fn) unitOf(fu *ptx.Func) int {
+	u := f.link
+	if n, ok := u.byFunc[fu]; ok {
+		return n
+	}
+	g := newFn(f.t, f.m, fu)
+	g.link, g.unit = u, len(u.units)
+	u.byFunc[fu] = g.unit
+	u.units = append(u.units, g)
+	return g.unit
+}
+
+// functionSlot is the offset in constant bank 4 of the function's address.
+func (f *fn) functionSlot(fu *ptx.Func) int64 {
+	u := f.link
+	if at, ok := u.slots[fu]; ok {
+		return at
+	}
+	at := int64(len(f.bank4))
+	f.bank4 = append(f.bank4, make([]byte, 8)...)
+	u.slots[fu] = at
+	u.order = append(u.order, fu)
+	f.unitOf(fu)
+	return at
+}
+
+// functionInData notes the address of a symbol in the initial data of a variable and reports whether it is one of a function.
+// global is the variable's index, -1 for constant bank 3; at is where its data starts there.
+func (f *fn) functionInData(r isa.Reloc, bytes, global int, at int64) bool {
+	fu := functionNamed(f.m, r.Symbol)
+	if fu == nil {
+		return false
+	}
+	f.functionSlot(fu)
+	f.link.data = append(f.link.data, funcAddress{fn: fu, global: global, offset: uint64(at) + r.Offset, bytes: bytes, addend: r.Addend})
+	return true
+}
+
+// signature is the stack area of a function's parameters and results.
+type signature struct {
+	vars   []*ptx.Var
+	offset []int64
+	bytes  int64
+}
+
+func signatureOf(params, returns []*ptx.Var) signature {
+	s := signature{vars: append(append([]*ptx.Var(nil), params...), returns...)}
+	at := int64(0)
+	for _, v := range s.vars {
+		at = alignUp(at, min(max(varAlign(v), 4), 16))
+		s.offset = append(s.offset, at)
+		at += max(alignUp(varSize(v), 4), 4*int64(typeWords(v.Type)))
+	}
+	s.bytes = alignUp(at, 16)
+	return s
+}
+
+// incomingMark stands for the distance from a callee's stack pointer to its parameters until its frame is known.
+const incomingMark = int64(1) << 36
+
+// stackStore and stackLoad move a word to and from the stack.
+func (b *builder) stackStore(at int64, w word) {
+	if w.Kind == isa.KindPred {
+		r := b.reg()
+		b.emit(isa.OpSEL, isa.Mod{}, []word{r}, []word{rz, imm(1), flipped(w)})
+		w = r
+	} else if w.Kind != isa.KindReg || w.Flags != 0 {
+		r := b.reg()
+		b.mov(r, w)
+		w = r
+	}
+	b.emit(isa.OpSTL, isa.Mod{Size: 4, Type: isa.U32}, nil, []word{isa.Mem(stackReg, at, false), w})
+}
+
+func (b *builder) stackLoad(w word, at int64) {
+	mod, from := isa.Mod{Size: 4, Type: isa.U32}, isa.Mem(stackReg, at, false)
+	if w.Kind == isa.KindPred {
+		r := b.reg()
+		b.emit(isa.OpLDL, mod, []word{r}, []word{from})
+		b.emit(isa.OpISETP, isa.Mod{Type: isa.S32, Cmp: isa.CmpNE}, []word{w, pt}, []word{r, rz, pt})
+		return
+	}
+	b.emit(isa.OpLDL, mod, []word{w}, []word{from})
+}
+
+// flipped is a predicate with its sense changed.
+func flipped(w word) word { w.Flags ^= isa.Neg; return w }
+
+// realCall emits a call of a function compiled on its own: by name, or with target through a register.
+func (c *compiler) realCall(in *ptx.Instr, fu *ptx.Func, target word, params, returns []*ptx.Var) {
+	b := c.b
+	if c.f.t.SM < 20 {
+		b.errorf("%s has no stack: recursion and calls through pointers need sm_20", c.f.t.Name)
+		return
+	}
+	if len(in.CallArgs) != len(params) || len(in.CallRet) > len(returns) {
+		b.errorf("the function takes %d arguments and returns %d values", len(params), len(returns))
+		return
+	}
+	var after *block
+	if b.guard.Kind != isa.KindNone {
+		after = b.newBlock()
+		b.branch(notPredicate(b.guard), after, in.Has("uni"))
+		b.guard = word{}
+	}
+	s := signatureOf(params, returns)
+	for i, v := range params {
+		y := &symbol{name: v.Name, v: v}
+		words := b.argWords(&in.CallArgs[i], v)
+		n := int(max(alignUp(varSize(v), 4)/4, 1))
+		if len(words) < n {
+			b.errorf("argument for %s is too small", y.name)
+			return
+		}
+		for k, w := range words[:n] {
+			b.stackStore(s.offset[i]+int64(4*k)-s.bytes, w)
+		}
+	}
+	c.f.realCalls = true
+	if fu != nil {
+		n := c.f.unitOf(fu)
+		if c.f.link.calls[c.f.unit] == nil {
+			c.f.link.calls[c.f.unit] = map[int]bool{}
+		}
+		c.f.link.calls[c.f.unit][n] = true
+		b.emit(isa.OpCALL, isa.Mod{}, nil, []word{{Kind: isa.KindLabel, Imm: int64(n)}})
+	} else {
+		c.f.link.pointer[c.f.unit] = true
+		b.emit(isa.OpCALL, isa.Mod{}, nil, []word{target})
+	}
+	for i := range in.CallRet {
+		v := returns[i]
+		words := b.argWords(&in.CallRet[i], v)
+		n := min(len(words), int(max(alignUp(varSize(v), 4)/4, 1)))
+		for k, w := range words[:n] {
+			b.stackLoad(w, s.offset[len(params)+i]+int64(4*k)-s.bytes)
+		}
+	}
+	if after != nil {
+		b.place(after)
+	}
+}
+
+// indirectCall is a call through a register, with the signature of a .callprototype or of the first .calltargets.
+func (c *compiler) indirectCall(in *ptx.Instr, s *scope) {
+	b := c.b
+	if len(in.Args) < 2 {
+		b.errorf("a call through a register needs a .callprototype or .calltargets")
+		return
+	}
+	list := s.lookup(c.f, in.Args[1].Name)
+	var params, returns []*ptx.Var
+	switch {
+	case list != nil && list.kind == symPrototype:
+		params, returns = list.proto.Params, list.proto.Returns
+	case list != nil && list.kind == symTargets && len(list.names) > 0:
+		for i, n := range list.names {
+			fu := functionNamed(c.f.m, n)
+			if fu == nil || fu.Body == nil {
+				b.errorf("function %s of .calltargets has no body in this file; link it before simulating", n)
+				return
+			}
+			c.f.functionSlot(fu)
+			if i == 0 {
+				params, returns = fu.Params, fu.Returns
+			}
+		}
+	default:
+		b.errorf("%s is no .callprototype or .calltargets", in.Args[1].Name)
+		return
+	}
+	target := b.src(0, "u32")[0]
+	if target.Kind != isa.KindReg || target.Reg == isa.RZ {
+		r := b.reg()
+		b.mov(r, target)
+		target = r
+	}
+	c.realCall(in, nil, target, params, returns)
+}
+
+// frontFunction translates a function that is compiled on its own.
+func (f *fn) frontFunction(module *scope, errs *[]error) {
+	f.localAlign = 16
+	c := &compiler{f: f, b: &builder{f: f}, errs: errs}
+	b := c.b
+	b.place(&block{label: f.src.Name})
+	inner := newScope(module)
+	s := signatureOf(f.src.Params, f.src.Returns)
+	f.incoming = s.bytes
+	words := make([][]word, len(s.vars))
+	for i, v := range s.vars {
+		if err := inner.declare(f, v); err != nil {
+			c.reportAt(v.Pos, "", "%v", err)
+			return
+		}
+		words[i] = c.symWords(inner.names[v.Name])
+		if i < len(f.src.Params) {
+			for k, w := range words[i] {
+				b.stackLoad(w, incomingMark+s.offset[i]+int64(4*k))
+			}
+		}
+	}
+	end := b.newBlock()
+	b.returnTo = end
+	c.block(f.src.Body, inner)
+	b.in, b.guard = nil, word{}
+	b.place(end)
+	for i := len(f.src.Params); i < len(s.vars); i++ {
+		for k, w := range words[i] {
+			b.stackStore(incomingMark+s.offset[i]+int64(4*k), w)
+		}
+	}
+	b.emit(isa.OpRET, isa.Mod{}, nil, nil)
+	*errs = append(*errs, f.errs...)
+}
+
+// expandCalls makes every call the end of a block and saves what is needed after it.
+func (f *fn) expandCalls() {
+	if !f.realCalls {
+		return
+	}
+	var out []*block
+	for _, b := range f.blocks {
+		cur := b
+		for {
+			at := -1
+			for i := range cur.insts {
+				if cur.insts[i].Op == isa.OpCALL {
+					at = i
+					break
+				}
+			}
+			out = append(out, cur)
+			if at < 0 {
+				break
+			}
+			rest := &block{insts: append([]isa.Inst(nil), cur.insts[at+1:]...), to: cur.to, depth: cur.depth, loop: cur.loop}
+			cur.insts, cur.to = cur.insts[:at+1:at+1], nil
+			rest.afterCall = true
+			cur = rest
+		}
+	}
+	f.blocks = out
+	f.edges()
+	f.order()
+	f.dominators()
+	f.findLoops()
+	l := f.live()
+	home := map[int]int64{}
+	for i, b := range f.blocks {
+		if !b.afterCall {
+			continue
+		}
+		call := f.blocks[i-1]
+		x := &builder{f: f, cur: &block{}}
+		y := &builder{f: f, cur: &block{}}
+		pos := call.insts[len(call.insts)-1].Pos
+		if f.unit == 0 && f.t.SM >= 70 {
+			barrier := isa.Operand{Kind: isa.KindBarrier, Reg: barrierRegs - 1}
+			x.cur.insts = append(x.cur.insts, isa.Inst{Op: isa.OpBSSY, NDst: 1, NSrc: 1, Dst: [isa.MaxDst]isa.Operand{barrier}, Src: [isa.MaxSrc]isa.Operand{{Kind: isa.KindLabel, Imm: int64(len(f.syncs))}}})
+			y.cur.insts = append(y.cur.insts, isa.Inst{Op: isa.OpBSYNC, NSrc: 1, Src: [isa.MaxSrc]isa.Operand{barrier}})
+			f.syncs = append(f.syncs, b)
+		}
+		l.in[b.id].each(func(id int) {
+			kind, r := l.n.kindOf(id)
+			if _, ok := home[id]; !ok {
+				home[id] = alignUp(f.localMem, 4)
+				f.localMem = home[id] + 4
+			}
+			w := isa.Operand{Kind: kind, Reg: r}
+			x.stackStore(home[id], w)
+			y.stackLoad(w, home[id])
+		})
+		for _, code := range []*block{x.cur, y.cur} {
+			for k := range code.insts {
+				code.insts[k].Pos = pos
+			}
+		}
+		last := call.insts[len(call.insts)-1]
+		call.insts = append(append(call.insts[:len(call.insts)-1], x.cur.insts...), last)
+		b.insts = append(y.cur.insts, b.insts...)
+	}
+}
+
+// separateCode says that the unit calls or is called. It uses no uniform registers: they belong to the warp, and lanes that
+// are in a callee would overwrite those of lanes that are not.
+func (f *fn) separateCode() bool { return f.realCalls || f.unit != 0 }
+
+// frameBytes is the size of the unit's stack frame, parameters and results included.
+func (f *fn) frameBytes() int64 {
+	return alignUp(alignUp(f.localMem, 4)+f.incoming, max(8, f.localAlign))
+}
+
+// stackBytes is the local memory a thread of the kernel needs. Where calls form a cycle or go through pointers to
+// functions that make such calls themselves, reserve bytes are added for what cannot be known.
+func (u *unitInfo) stackBytes(reserve int64) int64 {
+	var pointed []int
+	for _, fu := range u.order {
+		pointed = append(pointed, u.byFunc[fu])
+	}
+	open := map[int]bool{}
+	known := map[int]int64{}
+	cycle := false
+	var depth func(n int) int64
+	depth = func(n int) int64 {
+		if v, ok := known[n]; ok {
+			return v
+		}
+		if open[n] {
+			cycle = true
+			return 0
+		}
+		open[n] = true
+		most := int64(0)
+		for m := range u.calls[n] {
+			most = max(most, depth(m))
+		}
+		if u.pointer[n] {
+			for _, m := range pointed {
+				most = max(most, depth(m))
+			}
+		}
+		open[n] = false
+		known[n] = most + u.units[n].frameBytes()
+		return known[n]
+	}
+	bytes := depth(0)
+	if cycle {
+		bytes = 0
+		for _, f := range u.units {
+			bytes += f.frameBytes()
+		}
+		bytes += reserve
+	}
+	return bytes
+}
+
+// placeFunctionAddresses fills in the addresses of functions: start is the byte address of each unit.
+func (f *fn) placeFunctionAddresses(start []uint32) {
+	u := f.link
+	for fu, at := range u.slots {
+		putWord(f.bank4[at:], 8, uint64(start[u.byFunc[fu]]))
+	}
+	for _, d := range u.data {
+		v := uint64(int64(start[u.byFunc[d.fn]]) + d.addend)
+		if d.global < 0 {
+			putWord(f.constMem[d.offset:], d.bytes, v)
+		} else {
+			putWord(f.globals[d.global].Init[d.offset:], d.bytes, v)
+		}
+	}
+}
+
+// describeUnits is a note for the reader of the results.
+func (u *unitInfo) describe(bytes int64) string {
+	return fmt.Sprintf("%d functions are called, not inlined; the stack is %d bytes a thread", len(u.units)-1, bytes)
+}
