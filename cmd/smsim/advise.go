@@ -1,0 +1,160 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sarchlab/smsim/strictyaml"
+	"github.com/sarchlab/smsim/study"
+	"github.com/sarchlab/smsim/study/advise"
+	"github.com/sarchlab/smsim/workloads"
+)
+
+func newAdvise() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "advise KERNEL",
+		Short: "find integer instructions that would help a kernel, and prove it by simulation",
+		Long: `advise looks in a PTX kernel for code that an integer instruction would replace: bytes extracted and
+multiplied (dp4a, dp2a), absolute differences (sad, vabsdiff4), compare and select (min, max), carries
+found by comparing (addc), broken wide products, shifts joined by or (shf), byte shuffles (prmt), logic
+(lop3), population counts, divisors that are launch constants.
+
+Each rewrite is checked (the outputs of the whole grid must be the same) and simulated, alone and with the
+others, on each architecture. The report gives the gain, why there is one or none, the source lines, and
+from how many resident warps on it pays. Nothing is advised that was not simulated.
+
+KERNEL is a PTX file, a workload or study file, or a bundled workload; one kernel or variant of it is
+FILE:KERNEL. A PTX file needs its launch (--grid, --block, --arg as in smsim run). Of a study with several
+launches the last one is taken, if --launch does not choose.
+
+Exit code: 0 fine, 1 a simulation failed or outputs differ, 2 wrong usage or input.`,
+		Example: `  smsim advise ncc:imad_c4 --launch 128x1 --arch sm_75,sm_86,sm_90
+  smsim advise kernel.ptx --grid 46 --block 128 --arg buf:4096 --arg zero:4096 --write faster.ptx
+  smsim advise hamming --rules popc --format json`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return usageError{fmt.Errorf("%s needs one kernel: a file, or FILE:KERNEL", cmd.CommandPath())}
+			}
+			return nil
+		},
+	}
+	addRunFlags(cmd.Flags())
+	cmd.Flags().String("write", "", "write the PTX with all rewrites together to this file")
+	cmd.Flags().StringSlice("rules", nil, "try only these rules: "+ruleNames())
+	cmd.Flags().Bool("no-warps", false, "do not simulate other numbers of resident warps")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error { return runAdvise(cmd, args[0]) }
+	return cmd
+}
+
+func ruleNames() string {
+	s := ""
+	for i, r := range advise.Rules() {
+		if i > 0 {
+			s += ", "
+		}
+		s += r.Name
+	}
+	return s
+}
+
+func runAdvise(cmd *cobra.Command, name string) error {
+	s, err := newSettings(cmd)
+	if err != nil {
+		return err
+	}
+	format, err := s.format()
+	if err != nil {
+		return err
+	}
+	rules, err := s.rules()
+	if err != nil {
+		return err
+	}
+	dir, _, err := s.outDir()
+	if err != nil {
+		return err
+	}
+	to := s.v.GetString("write")
+	if to != "" {
+		if err := checkDir(filepath.Dir(to)); err != nil {
+			return &study.InputError{Err: err}
+		}
+	}
+	plans, err := s.sides(name, cmd.InOrStdin())
+	if err != nil {
+		return err
+	}
+	plan, err := oneCase(name, plans)
+	if err != nil {
+		return err
+	}
+	bar := newProgress(cmd.ErrOrStderr(), s.v.GetBool("quiet"))
+	a, err := advise.Advise(plan, advise.Options{Options: study.Options{Workers: s.v.GetInt("workers"), Progress: bar.update}, Rules: rules, NoWarps: s.v.GetBool("no-warps")})
+	bar.finish()
+	if err != nil {
+		return err
+	}
+	if err := advise.Write(cmd.OutOrStdout(), a, format); err != nil {
+		return err
+	}
+	if dir != "" {
+		if err := writeSet(cmd.ErrOrStderr(), s.v.GetBool("quiet"), dir, "advice", func(w io.Writer, f string) error { return advise.Write(w, a, f) }, nil, false); err != nil {
+			return err
+		}
+	}
+	if to == "" {
+		return nil
+	}
+	if a.Together.PTX == "" {
+		return fmt.Errorf("nothing is written to %s: there is no rewrite to write", to)
+	}
+	return writeAtomic(to, func(w io.Writer) error {
+		_, err := io.WriteString(w, a.Together.PTX)
+		return err
+	})
+}
+
+// rules are the rules asked for.
+func (s *settings) rules() ([]string, error) {
+	from, ok := s.origin("rules")
+	if !ok {
+		return nil, nil
+	}
+	var known []string
+	for _, r := range advise.Rules() {
+		known = append(known, r.Name)
+	}
+	list := s.list("rules")
+	for _, r := range list {
+		if !slices.Contains(known, r) {
+			return nil, bad(from, fmt.Errorf("there is no rule %q%s", r, strictyaml.DidYouMean(r, known)))
+		}
+	}
+	return list, nil
+}
+
+// oneCase is the plan of the one kernel, with its last launch.
+func oneCase(name string, plans []*workloads.Plan) (*workloads.Plan, error) {
+	var names []string
+	for _, p := range plans {
+		for _, c := range p.Cases {
+			n := c.Variant
+			if n == "" {
+				n = c.Entry
+			}
+			if !slices.Contains(names, n) {
+				names = append(names, n)
+			}
+		}
+	}
+	if len(plans) != 1 || len(names) != 1 {
+		return nil, &study.InputError{Err: fmt.Errorf("%s has %d kernels; name one as in %s:%s: %v", name, len(names), name, names[0], names)}
+	}
+	p := *plans[0]
+	p.Cases = p.Cases[len(p.Cases)-1:]
+	return &p, nil
+}

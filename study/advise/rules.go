@@ -1,0 +1,98 @@
+package advise
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+
+	"github.com/sarchlab/smsim/isa/ptx"
+)
+
+// Rule is one kind of rewrite.
+type Rule struct {
+	Name  string // "dot"
+	About string // what it does, for reports
+	find  func(*kernel, *namer) []*site
+}
+
+// Rules lists the rules in the order in which they are applied together: forms that others build on come first.
+func Rules() []Rule {
+	return []Rule{
+		{"constant", "divisors, and factors of one, that are launch constants: division by a constant, no multiplication", launchConstants},
+		{"minmax", "compare and select to min and max, max with zero to max.relu (fused to DPX forms by the lowering)", minmax},
+		{"dot", "bytes and half-words multiplied and added: dp4a, dp2a", dots},
+		{"sad", "absolute differences: sad, vabsdiff4 with accumulation", sads},
+		{"popc", "population counts of several words: full adders (lop3) count two of three words at once", populations},
+		{"mad", "separate multiplication and addition: mad.lo", mads},
+		{"wide", "low and high halves of products: mul.wide, chains of wide multiply-adds", wides},
+		{"carry", "carries found by comparison: add.cc, addc", carries},
+		{"shf", "shifts joined by or: funnel shift, rotate", funnels},
+		{"prmt", "bytes moved by shifts and masks: prmt", shuffles},
+		{"lop3", "and, or, xor, not of three values: lop3", logic},
+	}
+}
+
+// Place is a source line that a rewrite is about.
+type Place struct {
+	PTX    int    `json:"ptx"`              // line of the PTX file
+	Source string `json:"source,omitempty"` // "kernel.cu:45", where the PTX has line information
+	Text   string `json:"text"`
+}
+
+// Change is what one rule does to a kernel.
+type Change struct {
+	Rule  Rule
+	Sites int
+	Lines []Place
+	Notes []string // conditions under which it is valid beyond the launch
+	Text  string   // the rewritten module
+}
+
+// Rewrite applies one rule to a kernel of a PTX text; nil if there is nothing to apply it to. params holds launch values of
+// scalar parameters, by parameter name.
+func Rewrite(file string, text []byte, entry string, params map[string]uint32, r Rule) (*Change, error) {
+	m, err := ptx.Parse(file, text)
+	if err != nil {
+		return nil, err
+	}
+	fn := m.Entry(entry)
+	if fn == nil {
+		return nil, fmt.Errorf("%s has no kernel %q", filepath.Base(file), entry)
+	}
+	k, err := newKernel(m, fn, params)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", filepath.Base(file), err)
+	}
+	n := k.newNamer()
+	sites := r.find(k, n)
+	if len(sites) == 0 {
+		return nil, nil
+	}
+	c := &Change{Rule: r, Sites: len(sites)}
+	seen := map[int]bool{}
+	noted := map[string]bool{}
+	for _, s := range sites {
+		if s.note != "" && !noted[s.note] {
+			noted[s.note] = true
+			c.Notes = append(c.Notes, s.note)
+		}
+		for _, in := range s.at {
+			if seen[in.Pos.Line] {
+				continue
+			}
+			seen[in.Pos.Line] = true
+			p := Place{PTX: in.Pos.Line, Text: in.Text}
+			if in.Loc != nil {
+				p.Source = fmt.Sprintf("%s:%d", filepath.Base(m.Files[in.Loc.File]), in.Loc.Line)
+			}
+			c.Lines = append(c.Lines, p)
+		}
+	}
+	sortPlaces(c.Lines)
+	c.Text, err = k.rewrite(sites, n)
+	return c, err
+}
+
+func sortPlaces(ps []Place) {
+	slices.SortFunc(ps, func(a, b Place) int { return a.PTX - b.PTX })
+}

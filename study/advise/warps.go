@@ -1,0 +1,77 @@
+package advise
+
+import (
+	"github.com/sarchlab/smsim/study"
+	"github.com/sarchlab/smsim/workloads"
+)
+
+// Warps is the gain of the rewrites together over the number of warps resident on the SM.
+type Warps struct {
+	Points []WarpPoint `json:"points"`
+	// PaysFrom is the smallest number of resident warps a scheduler at which the speed-up reaches PaysAt; 0: none that fits on the SM does.
+	PaysFrom float64 `json:"pays_from_warps_a_scheduler,omitempty"`
+	PaysAt   float64 `json:"pays_at"`
+}
+
+// WarpPoint is one number of blocks on the SM.
+type WarpPoint struct {
+	Blocks   int     `json:"blocks"`
+	Warps    float64 `json:"warps_a_scheduler"`
+	SpeedUp  float64 `json:"speedup"`
+	Limiter  string  `json:"limiter"`
+	Limiter2 string  `json:"limiter_after"`
+}
+
+// paysAt is the speed-up at which an instruction is said to pay.
+const paysAt = 1.05
+
+// residentWarps simulates the kernel and the rewrites with one block on the SM, then two, four, up to what fits: more warps are more independent work
+// to hide latencies behind. The blocks are of the launch; the rest of the machine is taken as equally busy.
+func (a *Advice) residentWarps(plan *workloads.Plan, entry string, opt Options) (map[string]Warps, error) {
+	out := map[string]Warps{}
+	total := plan.Cases[0].Grid.Count()
+	for _, arch := range a.Archs {
+		r := a.runs[arch]
+		w := Warps{PaysAt: paysAt}
+		most := min(r.Occupancy.TheoreticalBlocks, total)
+		for n := 1; n <= most; n = next(n, most) {
+			p := *plan
+			p.Archs = []string{arch}
+			p.Blocks = workloads.Blocks{Mode: workloads.BlocksCount, Count: n}
+			p.Check = workloads.CheckNone
+			base, err := study.Execute(&p, opt.Options)
+			if err != nil {
+				return nil, err
+			}
+			rep, err := study.Execute(withText(&p, a.Together.PTX, entry), opt.Options)
+			if err != nil {
+				return nil, err
+			}
+			x, y := &base.Runs[0], &rep.Runs[0]
+			pt := WarpPoint{Blocks: n, Warps: x.Occupancy.AchievedWarps / float64(schedulers(x)), SpeedUp: float64(x.Cycles) / float64(y.Cycles), Limiter: short(x), Limiter2: short(y)}
+			w.Points = append(w.Points, pt)
+			if w.PaysFrom == 0 && pt.SpeedUp >= paysAt {
+				w.PaysFrom = pt.Warps
+			}
+		}
+		out[arch] = w
+	}
+	return out, nil
+}
+
+// next doubles a number of blocks and ends with the most.
+func next(n, most int) int {
+	if n < most && 2*n > most {
+		return most
+	}
+	return 2 * n
+}
+
+// schedulers is the number of warp schedulers of the SM: the instances of a pipe that each sub-partition has.
+func schedulers(r *study.Run) int {
+	n := 1
+	for _, p := range r.Pipes {
+		n = max(n, p.Instances)
+	}
+	return n
+}

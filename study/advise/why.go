@@ -1,0 +1,112 @@
+package advise
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/sarchlab/smsim/sim"
+	"github.com/sarchlab/smsim/study"
+)
+
+// why explains a pair of runs from their results: where the gain comes from, or what keeps it away.
+func why(p *study.Pair) string {
+	a, b := p.Runs()
+	fewer := p.InstructionRatio
+	switch {
+	case !p.OutputsEqual:
+		return "the outputs differ: not advised"
+	case fewer > 0.999 && fewer < 1.001 && p.SpeedUp > 0.98 && p.SpeedUp < gainFrom:
+		if same(p) {
+			return "the lowering forms the same machine instructions already"
+		}
+		return "no fewer instructions: " + limit(a)
+	case p.SpeedUp >= gainFrom && fewer >= 1.001:
+		return fmt.Sprintf("%.2fx fewer warp-instructions, IPC %.2f to %.2f; %s", fewer, a.IPC, b.IPC, limitMoves(a, b))
+	case p.SpeedUp >= gainFrom:
+		return fmt.Sprintf("%s though %.2fx as many warp-instructions run; %s", relief(a, b), 1/fewer, limitMoves(a, b))
+	case fewer < 0.999:
+		return fmt.Sprintf("emulated: %s runs %.2fx as many warp-instructions with it (more of %s); %s", a.Arch, 1/fewer, grown(p), limitMoves(a, b))
+	}
+	cause := "the instructions saved do not load what limits it"
+	switch a.Limiter.Kind {
+	case sim.LimitMemory:
+		cause = "memory bound"
+	case sim.LimitLatency, sim.LimitOccupancy:
+		cause = "latency bound: the saved instructions become waiting"
+	case sim.LimitPipe:
+		cause = fmt.Sprintf("the %s pipe stays the limiter, with %s of its load before", strings.ToUpper(a.Limiter.What), busyChange(a, b, a.Limiter.What))
+	case sim.LimitBarrier:
+		cause = "bound by barriers"
+	case sim.LimitIssue:
+		if fewer < gainFrom {
+			cause = "few of the issued instructions go"
+		}
+	}
+	return fmt.Sprintf("%.2fx fewer warp-instructions, but %s (%s)", fewer, cause, limit(a))
+}
+
+func limit(r *study.Run) string { return r.Limiter.Sentence }
+
+// same says whether both runs executed the same number of instructions of each class.
+func same(p *study.Pair) bool {
+	for _, c := range p.Classes {
+		if c.Baseline != c.Variant {
+			return false
+		}
+	}
+	return true
+}
+
+// grown names the classes that run more often.
+func grown(p *study.Pair) string {
+	var out []string
+	for _, c := range p.Classes {
+		if c.Variant > c.Baseline*1.01 && len(out) < 3 {
+			out = append(out, c.Class)
+		}
+	}
+	if out == nil {
+		return "no class by much"
+	}
+	return strings.Join(out, ", ")
+}
+
+func limitMoves(a, b *study.Run) string {
+	if a.Limiter.Kind == b.Limiter.Kind && a.Limiter.What == b.Limiter.What {
+		return "still limited by " + short(a)
+	}
+	return fmt.Sprintf("the limit moves from %s to %s", short(a), short(b))
+}
+
+func short(r *study.Run) string {
+	l := r.Limiter
+	if l.Kind == sim.LimitIssue {
+		return fmt.Sprintf("issue (%.0f %%)", 100*r.IssueSlots.Utilization)
+	}
+	return fmt.Sprintf("%s (%s)", strings.ReplaceAll(string(l.Kind), "_", " "), l.What)
+}
+
+func relief(a, b *study.Run) string {
+	if a.Limiter.Kind == sim.LimitPipe {
+		return fmt.Sprintf("the %s pipe is relieved, with %s of its load before,", strings.ToUpper(a.Limiter.What), busyChange(a, b, a.Limiter.What))
+	}
+	return fmt.Sprintf("IPC rises from %.2f to %.2f", a.IPC, b.IPC)
+}
+
+func busyChange(a, b *study.Run, pipe string) string {
+	var x, y uint64
+	for _, p := range a.Pipes {
+		if p.Name == pipe {
+			x = p.BusyCycles
+		}
+	}
+	for _, p := range b.Pipes {
+		if p.Name == pipe {
+			y = p.BusyCycles
+		}
+	}
+	if x == 0 {
+		return "none"
+	}
+	return fmt.Sprintf("%.0f %%", 100*float64(y)/float64(x))
+}
