@@ -15,7 +15,9 @@ type Listing struct {
 	Lines []string
 	Funcs []*Function
 
-	data []*dataSection
+	data      []*dataSection
+	resources []*resources
+	open      *resources // a function was named, its figures follow
 }
 
 // Function is the text of one function, split into instructions but not yet interpreted.
@@ -107,6 +109,9 @@ func Read(file string, text []byte) (*Listing, error) {
 			}
 			continue
 		}
+		if l.resourceLine(s, sm) {
+			continue
+		}
 		switch {
 		case reCode.MatchString(s):
 			sm, _ = strconv.Atoi(reCode.FindStringSubmatch(s)[1])
@@ -162,6 +167,7 @@ func Read(file string, text []byte) (*Listing, error) {
 			return nil, err
 		}
 	}
+	l.applyAll()
 	if len(l.Funcs) == 0 {
 		return nil, &Error{File: file, Line: 1, Col: 1, Msg: "no machine code found: expected the output of cuobjdump -sass or nvdisasm (a line \"Function : name\" or \".text.name:\")", Text: firstLine(l.Lines)}
 	}

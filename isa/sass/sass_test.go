@@ -148,6 +148,35 @@ func TestInstructions(t *testing.T) {
 	}
 }
 
+// TestResources reads figures that stand in the listing, under the function's name before or after it, or in sections.
+func TestResources(t *testing.T) {
+	code := "code for sm_86\n\t\tFunction : k\n/*0000*/ EXIT ;\n"
+	for name, c := range map[string]struct {
+		text                string
+		regs, shared, local int
+	}{
+		"nothing":     {code, 0, -1, 0},
+		"within":      {strings.Replace(code, ": k\n", ": k\n REG:24 STACK:16 SHARED:512\n", 1), 24, 512, 16},
+		"before":      {"Resource usage:\n Common:\n  GLOBAL:0\n Function k:\n  REG:10 STACK:8 SHARED:32 LOCAL:0 CONSTANT[0]:380 TEXTURE:0 SURFACE:0 SAMPLER:0\n" + code, 10, 32, 8},
+		"after":       {code + " Function other:\n  REG:99 STACK:0 SHARED:1\n Function k:\n  REG:12 STACK:0 SHARED:0 LOCAL:0\n", 12, 0, 0},
+		"ptxas":       {"ptxas info    : Compiling entry function 'k' for 'sm_86'\nptxas info    : Function properties for k\n    0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads\nptxas info    : Used 38 registers, 4096 bytes smem, 376 bytes cmem[0]\n" + code, 38, 4096, 0},
+		"other ptxas": {"ptxas info    : Compiling entry function 'k' for 'sm_75'\nptxas info    : Used 38 registers, 376 bytes cmem[0]\n" + code, 0, -1, 0},
+		"sections":    {"\t.section\t.nv.shared.k,\"aw\",@nobits\n\t.align\t4\n.nv.shared.k:\n\t.zero\t1024\n\t.section\t.text.k,\"ax\"\n\t.sectioninfo\t@\"SHI_REGISTERS=9\"\n\t.headerflags\t@\"EF_CUDA_SM86\"\n.text.k:\n/*0000*/ EXIT ;\n", 9, 1024, 0},
+	} {
+		l, err := Read("x", []byte(c.text))
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		p, err := l.Read(l.Funcs[0], Options{})
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		if len(l.Funcs) != 1 || p.SM != 86 || len(p.Insts) != 1 || p.Regs != c.regs || p.SharedBytes != c.shared || p.LocalBytes != c.local {
+			t.Errorf("%s: %d functions, sm %d, %d instructions, %d registers, %d shared, %d local", name, len(l.Funcs), p.SM, len(p.Insts), p.Regs, p.SharedBytes, p.LocalBytes)
+		}
+	}
+}
+
 // TestMissingEnd: a listing that was cut off is an error when it is bound, not a run into nothing.
 func TestMissingEnd(t *testing.T) {
 	for _, c := range []struct {
