@@ -76,6 +76,6 @@ capability 1.x to 12.x, without a GPU and without the CUDA toolkit.`,
 	root.AddCommand(newRun(), newArchs(), newDisasm(), newValidate(), newVersion(),
 		newLut(), newOccupancy(), newArch(), newConform(), newDiff())
 	root.AddCommand(newCompare(), newAdvise(), newWhatIf(), newSweep(), newSweepWorker())
-	root.AddCommand(newISA())
+	root.AddCommand(newISA(), newRank())
 	return root
 }

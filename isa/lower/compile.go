@@ -143,19 +143,32 @@ func (f *fn) registerLimit(opt Options) int {
 		threads = max(1, r[0]) * max(1, r[1]) * max(1, r[2])
 	}
 	if threads > 1 {
-		file := 64 << 10
-		if f.t.SM < 20 {
-			file, threads = 16<<10, min(threads, 512) // a block has no more
-			if f.t.SM < 12 {
-				file = 8 << 10
-			}
-		} else if f.t.SM < 30 {
-			file = 32 << 10
-		}
-		blocks := max(1, f.src.MinNCTA)
-		limit = min(limit, max(16, file/(alignInt(threads, 32)*blocks)/8*8))
+		file, slots, most := registerFile(f.t.SM)
+		threads = min(alignInt(threads, 32), most)
+		// More blocks than there are threads for are not resident, whatever .minnctapersm asks.
+		blocks := min(max(1, f.src.MinNCTA), max(1, slots/threads))
+		limit = min(limit, max(16, file/(threads*blocks)/8*8))
 	}
 	return max(limit, 16)
+}
+
+// registerFile is the registers of an SM, the threads it holds, and the threads a block may have.
+func registerFile(sm int) (registers, threads, block int) {
+	switch {
+	case sm < 12:
+		return 8 << 10, 768, 512
+	case sm < 20:
+		return 16 << 10, 1024, 512
+	case sm < 30:
+		return 32 << 10, 1536, 1024
+	case sm == 37:
+		return 128 << 10, 2048, 1024
+	case sm == 75:
+		return 64 << 10, 1024, 1024
+	case sm > 80 && sm < 90, sm >= 110:
+		return 64 << 10, 1536, 1024
+	}
+	return 64 << 10, 2048, 1024
 }
 
 func alignInt(n, a int) int { return (n + a - 1) / a * a }

@@ -1,0 +1,134 @@
+package study
+
+import (
+	"encoding/csv"
+	"fmt"
+	"io"
+	"strconv"
+
+	"github.com/sarchlab/smsim/plots"
+)
+
+// WriteRankings writes rankings as text, json or csv.
+func WriteRankings(w io.Writer, ks []*Ranking, format string) error {
+	switch format {
+	case "json":
+		return writeJSON(w, ks)
+	case "csv":
+		rows := [][]string{{"kernel", "variant", "launch", "rank", "arch", "family", "board", "sms", "clock_mhz", "cycles", "time_us", "times_the_fastest", "limiter",
+			"occupancy", "dp4a", "imad", "dpx", "lop3", "video", "confidence", "check", "scaled", "cannot_run"}}
+		for _, k := range ks {
+			for i := range k.Entries {
+				e := &k.Entries[i]
+				rows = append(rows, []string{k.Kernel, k.Variant, k.Launch, strconv.Itoa(e.Rank), e.Arch, e.Family, e.Board, strconv.Itoa(e.SMs), number(e.ClockMHz),
+					whole(e.Cycles), number(e.TimeUS), number(e.Slower), e.Limiter, number(e.Occupancy), e.Features["DP4A"], e.Features["IMAD"], e.Features["DPX"],
+					e.Features["LOP3"], e.Features["VIDEO"], e.Confidence, e.Check, strconv.FormatBool(e.Scaled), ""})
+			}
+			for _, c := range k.Cannot {
+				row := make([]string, len(rows[0]))
+				row[0], row[1], row[2], row[4], row[6], row[len(row)-1] = k.Kernel, k.Variant, k.Launch, c.Arch, c.Board, c.Reason
+				rows = append(rows, row)
+			}
+		}
+		return csv.NewWriter(w).WriteAll(rows)
+	}
+	t := &textWriter{w: w}
+	for i, k := range ks {
+		if i > 0 {
+			t.printf("\n")
+		}
+		t.ranking(k)
+	}
+	return t.err
+}
+
+func (t *textWriter) ranking(k *Ranking) {
+	t.paragraph(k.title()+": "+k.sentence(), "")
+	head := []any{"", "board", "arch", "cycles", "time (µs)", "x best", "limited by"}
+	for _, f := range k.Features {
+		head = append(head, f)
+	}
+	tw := newTable(append(head, "check")...)
+	right(tw, 4, 6)
+	scaled := false
+	for i := range k.Entries {
+		e := &k.Entries[i]
+		about := ""
+		if e.Scaled {
+			about, scaled = "~", true
+		}
+		row := []any{e.Rank, clip(e.Board, 16), e.Arch, about + thousands(e.Cycles), about + fmt.Sprintf("%.4g", e.TimeUS), fmt.Sprintf("%.2f", e.Slower), clip(e.Limiter, 24)}
+		for _, f := range k.Features {
+			row = append(row, e.Features[f])
+		}
+		tw.AppendRow(append(row, e.Check))
+	}
+	t.table("", tw)
+	if len(k.Cannot) > 0 {
+		t.printf("\nCannot run it\n")
+		for _, c := range k.Cannot {
+			t.paragraph(fmt.Sprintf("  %s (%s): %s", c.Arch, c.Board, c.Reason), "    ")
+		}
+	}
+	t.printf("\n")
+	if scaled {
+		t.paragraph(fmt.Sprintf("~ : scaled up from the first %d waves of resident blocks.", mostWaves), "")
+	}
+	t.paragraph("Time: of the whole grid on the board, as one SM with its share of the blocks, of L2 and of memory bandwidth takes. native, emulated: by the "+
+		"opcodes of the lowered kernel.", "")
+}
+
+// sentence is the answer in words.
+func (k *Ranking) sentence() string {
+	best := &k.Entries[0]
+	s := fmt.Sprintf("fastest on %s (%s) with %.4g µs", best.Board, best.Arch, best.TimeUS)
+	if n := len(k.Entries); n > 1 {
+		last := &k.Entries[n-1]
+		s += fmt.Sprintf(", slowest on %s (%s) with %.4g µs", last.Board, last.Arch, last.TimeUS)
+	}
+	for _, f := range k.Features {
+		native := 0
+		for i := range k.Entries {
+			if k.Entries[i].Features[f] == "native" {
+				native++
+			}
+		}
+		s += fmt.Sprintf("; %s native on %d of %d", f, native, len(k.Entries))
+	}
+	return s + "."
+}
+
+// RankPictures draws the time by board, fastest first, one picture a ranking; boards that emulate one of the kernel's
+// instructions are another series.
+func RankPictures(ks []*Ranking) ([]Picture, error) {
+	var figs []figure
+	for _, k := range ks {
+		b := &plots.Bars{Title: "Time by architecture: " + k.title(), YLabel: "time (µs)", XLabel: "board (architecture)", Note: k.sentence()}
+		var native, emulated []float64
+		any := false
+		for j := range k.Entries {
+			e := &k.Entries[j]
+			b.Groups = append(b.Groups, fmt.Sprintf("%s (%s)", e.Board, e.Arch))
+			mixed := false
+			for _, f := range k.Features {
+				mixed = mixed || e.Features[f] == "emulated"
+			}
+			if mixed {
+				any = true
+				native, emulated = append(native, 0), append(emulated, finiteTime(e))
+			} else {
+				native, emulated = append(native, finiteTime(e)), append(emulated, 0)
+			}
+		}
+		b.Series, b.Values = []string{"all instructions native"}, [][]float64{native}
+		if any {
+			b.Series, b.Values = append(b.Series, "some instructions emulated"), append(b.Values, emulated)
+		}
+		name := "ranking_" + fileName(k.Variant+"_"+k.Launch)
+		if k.Variant == "" && k.Launch == "" {
+			name = fmt.Sprintf("ranking_%s", fileName(k.Kernel))
+		}
+		figs = append(figs, figure{name, b, 420})
+	}
+	return encode(figs)
+}
