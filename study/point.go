@@ -102,7 +102,9 @@ func (c *compiler) check(cs *workloads.Case, m *machine, p *isa.Program, l *isa.
 		if v := cs.Check(bufs, blocks, false); v.Status == workloads.Failed {
 			return v, nil
 		}
-		k, err := isa.Bind(p, m.target, l)
+		rest := *l
+		rest.MaxSteps = stepLimit(&c.plan.Settings)
+		k, err := isa.Bind(p, m.target, &rest)
 		if err != nil {
 			return workloads.Verdict{}, err
 		}
@@ -118,6 +120,15 @@ func (c *compiler) check(cs *workloads.Case, m *machine, p *isa.Program, l *isa.
 	v := cs.Check(bufs, blocks, complete)
 	v.Note += note
 	return v, nil
+}
+
+// stepLimit bounds the warp-instructions of a block that is executed without timing: what an SM could issue within the
+// cycle limit, so that an endless loop ends there too.
+func stepLimit(s *workloads.Settings) uint64 {
+	if s.CycleLimit > 0 {
+		return 4 * s.CycleLimit
+	}
+	return 4 * DefaultCycleLimit
 }
 
 // others lists the blocks of the grid that are not in the list.

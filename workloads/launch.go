@@ -16,6 +16,9 @@ func (c *Case) NewLaunch(p *isa.Program) (*isa.Launch, []*isa.Buffer, error) {
 		return nil, nil, c.Errorf("kernel %s has %s, %s given: %s", p.Name, count(len(p.Params), "parameter"),
 			count(len(c.Args), "argument"), signature(p))
 	}
+	if err := c.namesInOrder(p); err != nil {
+		return nil, nil, err
+	}
 	total := uint64(0)
 	for i := range c.Args {
 		if err := c.Args[i].fits(i, &p.Params[i], p.Name); err != nil {
@@ -44,6 +47,24 @@ func (c *Case) NewLaunch(p *isa.Program) (*isa.Launch, []*isa.Buffer, error) {
 		}
 	}
 	return l, bufs, nil
+}
+
+// namesInOrder refuses an argument that has the name of another parameter: arguments go by position, and whoever
+// wrote the name meant that parameter.
+func (c *Case) namesInOrder(p *isa.Program) error {
+	for i := range c.Args {
+		a := &c.Args[i]
+		if a.Name == "" || a.Name == p.Params[i].Name {
+			continue
+		}
+		for j := range p.Params {
+			if p.Params[j].Name == a.Name {
+				return a.Errorf("argument %d is named %s, but parameter %d of kernel %s is %s and %s is parameter %d: give the arguments in the kernel's order",
+					i+1, a.Name, i+1, p.Name, p.Params[i].Name, a.Name, j+1)
+			}
+		}
+	}
+	return nil
 }
 
 // label is the name of a buffer in messages.

@@ -1,6 +1,7 @@
 package workloads
 
 import (
+	"math"
 	"path"
 	"path/filepath"
 	"slices"
@@ -189,6 +190,9 @@ func (f *studyFile) resolve(v variantSpec, l studyLaunch) (*Case, error) {
 	c := &Case{Place: l.Place, Variant: v.Name, Launch: l.Name, Title: l.Title, Group: v.Group, Entry: v.Entry, EntryAt: v.Place}
 	if v.X != nil {
 		c.X, c.HasX = *v.X, true
+		if math.IsInf(c.X, 0) || math.IsNaN(c.X) {
+			return nil, v.Errorf("x of variant %q is %v; it must be a finite number", v.Name, c.X)
+		}
 	}
 	c.Args = f.arguments(v)
 	spec, steps := l.caseSpec, []argOverrides{v.Args, l.Args}
@@ -213,8 +217,8 @@ func (f *studyFile) resolve(v variantSpec, l studyLaunch) (*Case, error) {
 	}
 	if spec.Work != nil {
 		c.Work = *spec.Work
-		if c.Work <= 0 {
-			return nil, c.Errorf("work must be more than 0")
+		if !(c.Work > 0) || math.IsInf(c.Work, 0) {
+			return nil, c.Errorf("work must be a finite number greater than 0")
 		}
 	}
 	c.Expect = slices.Clone(spec.Expect)
