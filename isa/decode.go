@@ -31,6 +31,7 @@ type uop struct {
 	hasReg    bool // BRX, RET: address in a register
 
 	mem       *memop
+	tex       *texop
 	video     *videoop
 	copyTo    *memop // LDGSTS: the shared side
 	xmad      *xmadop

@@ -116,6 +116,7 @@ var decoders = [NumOps]decoderRow{
 	OpERRBAR:    {fn: decNop},
 	OpLDGDEPBAR: {fn: decNop},
 	OpDEPBAR:    {fn: decNop},
+	OpTEX:       {fn: decTEX},
 	OpTEXDEPBAR: {fn: decNop},
 	OpNOP:       {fn: decNop},
 

@@ -76,6 +76,9 @@ func Bind(p *Program, t *Target, l *Launch) (k *Kernel, err error) {
 		return nil, fmt.Errorf("kernel %s: %w", p.Name, err)
 	}
 	k.buildBanks()
+	if err := k.bindTextures(); err != nil {
+		return nil, fmt.Errorf("kernel %s: %w", p.Name, err)
+	}
 	if err := k.decodeAll(); err != nil {
 		return nil, err
 	}

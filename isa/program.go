@@ -26,6 +26,8 @@ type Program struct {
 	ConstRelocs []ConstReloc     // addresses of globals inside ConstBanks
 	Globals     []Global         // module-scope global variables, placed at launch
 
+	TexRefs []TexRef // texture references, bound to the launch's images by name
+
 	MaxThreads int  // .maxntid / launch bounds, 0: none
 	ReqBlock   Dim3 // .reqntid, zero: none
 	MinBlocks  int  // .minnctapersm, 0: none
@@ -65,6 +67,13 @@ type Global struct {
 	ConstOff  uint32 // its offset
 }
 
+// TexRef is a texture reference and the slot of constant bank ConstBank that holds its handle.
+type TexRef struct {
+	Name      string
+	ConstBank uint8
+	ConstOff  uint32
+}
+
 // Reloc is an address to be stored into initialised data.
 type Reloc struct {
 	Offset uint64 // in Init
@@ -96,6 +105,7 @@ type Launch struct {
 	DynamicShared int    // bytes
 	Params        []byte // parameter block, laid out by Program.Params
 	Mem           *Memory
+	Textures      []Texture
 	// SMID and NumSMs answer %smid and %nsmid.
 	SMID, NumSMs int
 	// MaxSteps ends a run that executes more warp-instructions (0: no limit), with an error that names the loop.

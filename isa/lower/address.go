@@ -25,7 +25,7 @@ func (b *builder) mem(i int, space string) (word, string) {
 	}
 	if a.Name == "" {
 		if space == "const" || space == "param" {
-			return isa.C(3, a.Int), space
+			return isa.C(paramOrConst(space), a.Int), space
 		}
 		return isa.Mem(isa.RZ, a.Int, false), space
 	}
@@ -39,9 +39,9 @@ func (b *builder) mem(i int, space string) (word, string) {
 		if s.pred {
 			b.fail(a.Pos, fmt.Sprintf("predicate %s used as address", a.Name))
 		}
-		if space == "const" {
+		if space == "const" || space == "param" {
 			w := words[0]
-			return word{Kind: isa.KindConst, Bank: 3, Reg: w.Reg, Imm: a.Int}, space
+			return word{Kind: isa.KindConst, Bank: paramOrConst(space), Reg: w.Reg, Imm: a.Int}, space
 		}
 		return b.memAt(words, a.Int, space), space
 	}
@@ -63,6 +63,14 @@ func (b *builder) mem(i int, space string) (word, string) {
 	}
 	b.fail(a.Pos, fmt.Sprintf("%s has no address", a.Name))
 	return rz, space
+}
+
+// paramOrConst is the constant bank of kernel parameters or of constant variables.
+func paramOrConst(space string) uint8 {
+	if space == "param" {
+		return 0
+	}
+	return 3
 }
 
 // memAt is the address words + off. Shared and local addresses use the low word only.
@@ -174,8 +182,11 @@ func (b *builder) addressOf(a *ptx.Arg, s *symbol, n int) []word {
 		at := b.f.functionSlot(s.fn)
 		lo, hi = isa.C(4, at), isa.C(4, at+4)
 	case symParam:
-		lo = immWord(b.t().ParamBase + uint32(s.offset))
-		b.fail(a.Pos, fmt.Sprintf("the address of parameter %s is not modelled", a.Name))
+		if s.words != nil {
+			b.fail(a.Pos, fmt.Sprintf("the address of %s, a parameter in registers, is not modelled", a.Name))
+			break
+		}
+		lo = immWord(b.t().ParamBase + uint32(s.offset)) // in constant bank 0, where ld.param reads
 	default:
 		b.fail(a.Pos, fmt.Sprintf("%s is no data operand", a.Name))
 	}

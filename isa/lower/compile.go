@@ -77,7 +77,7 @@ func (f *fn) adopt(o *fn) {
 		return
 	}
 	f.files, f.fileNum, f.shared, f.constMem, f.bank4, f.bank2 = o.files, o.fileNum, o.shared, o.constMem, o.bank4, o.bank2
-	f.constRelocs, f.globals, f.syms, f.barriers, f.usesCC = o.constRelocs, o.globals, o.syms, max(f.barriers, o.barriers), f.usesCC || o.usesCC
+	f.texRefs, f.constRelocs, f.globals, f.syms, f.barriers, f.usesCC = o.texRefs, o.constRelocs, o.globals, o.syms, max(f.barriers, o.barriers), f.usesCC || o.usesCC
 }
 
 // back turns a translated unit into machine code with physical registers, and returns their number.

@@ -149,6 +149,10 @@ func regWidth(in *isa.Inst, o *isa.Operand, isDst bool, index int) int {
 		if bytes > 4 && (isDst || o.Kind == isa.KindReg) {
 			return bytes / 4
 		}
+	case isa.OpTEX:
+		if isDst {
+			return 4
+		}
 	case isa.OpIMAD:
 		if in.Mod.Has(isa.ModWide) && (isDst || index == 2) {
 			return 2

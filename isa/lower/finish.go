@@ -119,7 +119,7 @@ func (f *fn) finish(p *isa.Program, regs int, opt Options) {
 	if len(f.bank4) > 0 {
 		p.ConstBanks[4] = f.bank4
 	}
-	p.Globals, p.ConstRelocs = f.globals, f.constRelocs
+	p.Globals, p.ConstRelocs, p.TexRefs = f.globals, f.constRelocs, f.texRefs
 	p.Files = f.files
 	p.Barriers = f.barriers
 	p.MinBlocks = f.src.MinNCTA

@@ -42,6 +42,7 @@ type fn struct {
 	bank4         []byte // slots with addresses of globals
 	bank2         []byte // literals
 	globals       []isa.Global
+	texRefs       []isa.TexRef
 	constRelocs   []isa.ConstReloc // addresses in constMem
 	usesCC        bool
 	ready         map[isa.Operand]isa.Operand // constants that the current block has in registers

@@ -184,6 +184,8 @@ func (f *fn) placeVar(v *ptx.Var) (*symbol, error) {
 	y := &symbol{name: v.Name, v: v, typ: v.Type}
 	size, align := varSize(v), varAlign(v)
 	switch v.Space {
+	case "tex":
+		f.placeTexture(y)
 	case "shared":
 		y.kind = symShared
 		if v.Extern || size == 0 {
@@ -229,6 +231,10 @@ func (f *fn) placeVar(v *ptx.Var) (*symbol, error) {
 			f.constRelocs = append(f.constRelocs, isa.ConstReloc{Bank: 3, Reloc: r})
 		}
 	case "global":
+		if v.Type == "texref" {
+			f.placeTexture(y)
+			break
+		}
 		y.kind = symGlobal
 		data, relocs, err := f.initData(v, size)
 		if err != nil {
@@ -257,6 +263,13 @@ func (f *fn) placeVar(v *ptx.Var) (*symbol, error) {
 	}
 	placed[v] = y
 	return y, nil
+}
+
+// placeTexture gives a texture reference a slot for its handle.
+func (f *fn) placeTexture(y *symbol) {
+	y.kind, y.offset = symGlobal, int64(len(f.bank4))
+	f.bank4 = append(f.bank4, make([]byte, 8)...)
+	f.texRefs = append(f.texRefs, isa.TexRef{Name: y.name, ConstBank: 4, ConstOff: uint32(y.offset)})
 }
 
 // placeUsed places a module variable when it is first named, and the variables its initialiser refers to.
