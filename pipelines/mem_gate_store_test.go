@@ -199,3 +199,65 @@ func TestBadArchitecture(t *testing.T) {
 		}
 	}
 }
+
+// TestStoresOfAWarpCombine: a second store of one warp to a sector costs the link nothing, to another sector of the line no
+// header; the same stores of two warps are packets of their own. All of them find a line that is there.
+func TestStoresOfAWarpCombine(t *testing.T) {
+	for _, c := range []struct {
+		slot, offset  int
+		sectors, hits int
+		gone          uint64 // cycles of the link
+	}{
+		{slot: 0, offset: 4, sectors: 0, hits: 1, gone: 0},
+		{slot: 0, offset: 32, sectors: 1, hits: 1, gone: 1},
+		{slot: 1, offset: 4, sectors: 1, hits: 1, gone: 2},
+		{slot: 1, offset: 32, sectors: 1, hits: 1, gone: 2},
+	} {
+		m := newPath(t, MemConfig{WarmL2: true})
+		a := access(100, isa.ClassSTG, 4, stride(page, 4))
+		a.Effect.Exec = 1
+		m.Access(a)
+		before := m.store.free.cycle()
+		b := access(101, isa.ClassSTG, 4, stride(page+uint64(c.offset), 4))
+		b.Effect.Exec, b.Slot = 1, c.slot
+		got := m.Access(b)
+		gone := m.store.free.cycle() - before
+		if gone > 0 && m.store.free.cycle() > before {
+			gone = m.store.free.cycle() - max(before, got.Result-1)
+		}
+		if got.L2Sectors != c.sectors || got.L1SectorHits != c.hits || gone != c.gone {
+			t.Errorf("warp %d, offset %d: %d sectors to L2, %d hits, %d cycles of the link; want %d, %d, %d", c.slot, c.offset,
+				got.L2Sectors, got.L1SectorHits, gone, c.sectors, c.hits, c.gone)
+		}
+	}
+}
+
+// TestWideGroupsMerge: neighbouring groups of lanes of a wide shared access are one pass if no bank is asked for two words.
+func TestWideGroupsMerge(t *testing.T) {
+	for _, c := range []struct {
+		size   uint8
+		addr   func(lane int) uint64
+		passes int
+	}{
+		{8, stride(0, 0), 1}, {8, stride(0, 8), 2}, {16, stride(0, 0), 2}, {16, stride(0, 16), 4},
+	} {
+		m := newPath(t, MemConfig{})
+		got := m.Access(access(100, isa.ClassLDS, c.size, c.addr))
+		if got.Wavefronts != c.passes || got.BankConflicts != 0 {
+			t.Errorf("%d bytes, second lane at %d: %d passes, %d conflicts; want %d, 0", c.size, c.addr(1), got.Wavefronts, got.BankConflicts, c.passes)
+		}
+	}
+}
+
+// TestStrongForTheSM: a load that is strong for its SM only is served by L1.
+func TestStrongForTheSM(t *testing.T) {
+	m := newPath(t, MemConfig{WarmL2: true})
+	m.Access(access(100, isa.ClassLDG, 4, stride(page, 4)))
+	for flags, want := range map[isa.ModFlags]MemLevel{isa.ModStrong: LevelL2, isa.ModStrong | isa.ModCTA: LevelL1} {
+		a := access(2000, isa.ClassLDG, 4, stride(page, 4))
+		a.Effect.Inst.Mod.Flags = flags
+		if got := m.Access(a); got.Level != want {
+			t.Errorf("flags %#x: %v, want %v", uint64(flags), got.Level, want)
+		}
+	}
+}

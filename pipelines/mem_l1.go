@@ -94,9 +94,7 @@ func (m *MemPath) accessLoad(a MemAccess, t *MemTiming) {
 	}
 	cached := local || p.cachesGlobal
 	if e.Inst != nil && !local {
-		// A strong load of the block's scope (ld.global.ca) need not look beyond the SM.
-		strong := e.Inst.Mod.Has(isa.ModStrong) && !e.Inst.Mod.Has(isa.ModCTA)
-		cached = (cached || p.cachesReadOnly && e.Inst.Mod.Has(isa.ModConstant)) && !strong
+		cached = (cached || p.cachesReadOnly && e.Inst.Mod.Has(isa.ModConstant)) && !passesL1By(e.Inst)
 	}
 	missing := m.lookupL1(cached, a.Cycle, t)
 
@@ -134,6 +132,10 @@ func (m *MemPath) accessLoad(a MemAccess, t *MemTiming) {
 		t.Result = max(t.Result, done)
 	}
 }
+
+// passesL1By says whether a load has to see what other SMs wrote: strong accesses beyond block scope. ld.global.ca
+// (STRONG.SM) is strong for its SM only and is served by L1: 32 cycles a link of a pointer chain on the H200.
+func passesL1By(in *isa.Inst) bool { return in.Mod.Has(isa.ModStrong) && !in.Mod.Has(isa.ModCTA) }
 
 // lookupL1 looks the list's lines up, makes room for those that are not there, and returns how many lack a sector. Which
 // sectors these are stands in missing, the entries in found (nil without a cache).
@@ -198,11 +200,14 @@ func laneGroups(mask uint32, width int) uint64 {
 // hitReturn books the SM's data array (for the given time a pass) and the sub-partition's return port for the passes of a hit or of a shared-memory
 // read whose first pass is at the given cycle. It returns the cycle from which the latency of an access of the given
 // number of groups counts.
+//
+// The return port is as narrow for lanes that agree as for others: merged accesses have fewer passes than groups.
 func (m *MemPath) hitReturn(sp int, at, passes, groups uint64, data ticks) uint64 {
 	p := &m.par
 	start := max(ticks(at)*ticksCycle, m.ret[sp])
 	start = max(start, m.data)
 	m.data = max(m.data, ticks(at)*ticksCycle) + ticks(passes)*data
+	passes = max(passes, groups)
 	pass := ticks(p.passSpacing) * ticksCycle / 16
 	m.ret[sp] = start + ticks(passes)*pass
 	if passes > groups {

@@ -16,6 +16,9 @@ type bankTable struct {
 // sharedPasses counts the passes through the banks and the groups of lanes that are served one after the other whatever
 // their addresses: 32 lanes of 4 bytes, 16 of 8 and 8 of 16 fill the 32 banks once. Lanes that read the same word of a
 // bank are served together; atomics on one word are not. Accesses are aligned to their size.
+//
+// Two neighbouring groups that ask every bank for at most one word between them are one pass: a warp that reads one
+// 16-byte word takes two passes, not four (Nsight counts 2.07 wavefronts for the LDS.128 of sad4, whose lanes agree).
 func (m *MemPath) sharedPasses(addr *[32]uint64, mask uint32, size uint64, atomic bool) (passes, groups uint64) {
 	p := &m.par
 	// An access wider than a bank takes neighbouring banks, always the same together: they count as one of that width.
@@ -23,9 +26,14 @@ func (m *MemPath) sharedPasses(addr *[32]uint64, mask uint32, size uint64, atomi
 	banks := max(p.banks<<p.bankShift>>shift, 1)
 	lanes := min(banks, 32)
 	for lo := uint(0); lo < 32; lo += lanes {
-		g := mask >> lo
-		if lanes < 32 {
-			g &= 1<<lanes - 1
+		g := laneGroup(mask, lo, lanes)
+		if lanes < 32 && lo/lanes%2 == 0 && !atomic && !p.halfWarp {
+			if pair := laneGroup(mask, lo, 2*lanes); pair != g && m.conflictFree(addr, pair, lo, shift, banks) {
+				groups++
+				passes++
+				lo += lanes
+				continue
+			}
 		}
 		if g == 0 {
 			continue
@@ -38,6 +46,11 @@ func (m *MemPath) sharedPasses(addr *[32]uint64, mask uint32, size uint64, atomi
 		}
 	}
 	return passes, groups
+}
+
+// laneGroup is the mask of the lanes from lo on, shifted down.
+func laneGroup(mask uint32, lo, lanes uint) uint32 {
+	return uint32(uint64(mask>>lo) & (1<<lanes - 1))
 }
 
 // conflictFree says whether the lanes of a group, from lane lo on, ask every bank for at most one word.
@@ -120,7 +133,7 @@ func (m *MemPath) accessShared(a MemAccess, t *MemTiming) {
 	t.SourcesRead, t.SlotFree = left+p.readDelay, left
 	if e.Load && !m.dropsResult(e) {
 		// The latencies are those of conflict-free accesses, their groups included.
-		t.Result = m.hitReturn(a.SubPartition, first, passes, groups, ticksCycle) + latency
+		t.Result = m.hitReturn(a.SubPartition, first, passes, max(groups, laneGroups(e.Exec, width)), ticksCycle) + latency
 		t.Complete = t.Result
 		return
 	}

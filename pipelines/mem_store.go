@@ -63,7 +63,7 @@ func (m *MemPath) accessStore(a MemAccess, t *MemTiming) {
 	t.SourcesRead, t.SlotFree = first+p.readDelay, first
 	t.Wavefronts, t.BankConflicts = max(n, int(groups)), max(n-int(groups), 0)
 	m.co.byteMasks(e.Addr, e.Exec, uint64(max(e.Size, 1)), p.lineShift)
-	length := m.combine(a.Cycle, t)
+	length := m.combine(a.Cycle, a.Slot, t)
 	t.Level = LevelL2
 	t.Result = last + 1
 	if length == 0 { // went along with the store before
@@ -78,7 +78,9 @@ type pendingWrite struct {
 	line    uint64
 	since   uint64    // cycle of the first store
 	used    uint64    // cycle of the last
-	written [2]uint64 // bytes of the line
+	written [2]uint64 // bytes that stores of any warp wrote
+	slot    int       // warp whose packet waits
+	packet  [2]uint64 // bytes of it
 }
 
 // The table of such lines: sets of ways, found by line number.
@@ -87,28 +89,40 @@ const (
 	combineWays = 4
 )
 
-// combineWindow is how long a line waits for further stores, cycles. Size and window are fits: the NCC kernels of the H200 combine
-// nearly all stores that can be (a thread's columns, up to 64 warps), gemm8 with 1024 threads about half (words of one sector
-// from four warps); with these numbers so does the model.
+// combineWindow is how long a line waits for further stores of its warp, cycles. Size and window are fits: the NCC kernels
+// of the H200 combine nearly all stores that can be (a thread's columns, up to 64 warps). The gemm8 kernels show that only
+// stores of one warp combine: four warps write each of their sectors, and combining those makes them 23 to 44 % too fast,
+// not combining 7 to 13 % slow.
 const combineWindow = 400
 
-// combine merges the store in the line list with earlier ones to the same lines, of whatever warp, and returns the link's time
-// for what is new. A sector that waits takes further bytes without another packet, unless a byte is written twice: then the
-// first packet leaves as it is. Stores to a waiting line count as hits.
-func (m *MemPath) combine(cycle uint64, t *MemTiming) (length ticks) {
+// combine merges the store in the line list with earlier ones of the same warp to the same lines, and returns the link's time
+// for what is new. A sector that waits takes further bytes of its warp without another packet, a line further sectors
+// without another header. A byte that is written twice, or a store of another warp, ends that: the packet leaves as it is.
+// Stores to a waiting line, whichever warp wrote it, are hits, as Nsight Compute counts them.
+func (m *MemPath) combine(cycle uint64, slot int, t *MemTiming) (length ticks) {
 	p := &m.par
 	for i := 0; i < m.co.n; i++ {
 		l := &m.co.lines[i]
 		fresh := l.sectors
 		t.L1Sectors += sectorCount(l.sectors)
 		w, waits := m.waiting(l.line, cycle)
-		if waits && w.written[0]&l.mask[0]|w.written[1]&l.mask[1] == 0 {
+		if waits && overlap(&w.written, &l.mask) {
+			waits = false
+		}
+		joins := waits && w.slot == slot
+		if waits {
 			t.L1SectorHits += sectorCount(l.sectors)
-			fresh &^= p.sectorsOf(w.written)
-			w.written[0] |= l.mask[0]
-			w.written[1] |= l.mask[1]
 		} else {
-			*w = pendingWrite{line: l.line, since: cycle, written: l.mask}
+			*w = pendingWrite{line: l.line, since: cycle}
+		}
+		if joins {
+			fresh &^= p.sectorsOf(w.packet)
+		} else {
+			w.slot, w.packet = slot, [2]uint64{}
+		}
+		for i := range w.written {
+			w.written[i] |= l.mask[i]
+			w.packet[i] |= l.mask[i]
 		}
 		w.used = cycle
 		if w.written == [2]uint64{^uint64(0), ^uint64(0)} {
@@ -118,13 +132,16 @@ func (m *MemPath) combine(cycle uint64, t *MemTiming) (length ticks) {
 			continue
 		}
 		length += ticks(sectorCount(fresh)) * p.storeSectorTicks
-		if int(l.bytes) < p.lineBytes {
+		if int(l.bytes) < p.lineBytes && !joins {
 			length += p.storeHeaderTicks
 		}
 		m.lookupL2(l.line, fresh, true, t)
 	}
 	return length
 }
+
+// overlap says whether two masks of a line share a byte.
+func overlap(a, b *[2]uint64) bool { return a[0]&b[0]|a[1]&b[1] != 0 }
 
 // waiting finds the line's entry, or the one to use for it.
 func (m *MemPath) waiting(line, cycle uint64) (w *pendingWrite, waits bool) {
