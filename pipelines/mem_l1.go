@@ -90,7 +90,7 @@ func (m *MemPath) accessLoad(a MemAccess, t *MemTiming) {
 	if local {
 		banks = groups // the lanes' words interleave over all banks
 	} else {
-		banks, groups = m.sharedPasses(e.Addr, e.Exec, uint64(max(e.Size, 1)), false)
+		banks, groups = m.sharedPasses(e.Addr, e.Exec, uint64(max(e.Size, 1)), false, false)
 	}
 	cached := local || p.cachesGlobal
 	if e.Inst != nil && !local {

@@ -18,8 +18,8 @@ type bankTable struct {
 // bank are served together; atomics on one word are not. Accesses are aligned to their size.
 //
 // Two neighbouring groups that ask every bank for at most one word between them are one pass: a warp that reads one
-// 16-byte word takes two passes, not four (Nsight counts 2.07 wavefronts for the LDS.128 of sad4, whose lanes agree).
-func (m *MemPath) sharedPasses(addr *[32]uint64, mask uint32, size uint64, atomic bool) (passes, groups uint64) {
+// 16-byte word takes two passes, not four; merge asks for that, loads of global memory do not do it (Nsight counts 2.07 wavefronts for the LDS.128 of sad4, whose lanes agree).
+func (m *MemPath) sharedPasses(addr *[32]uint64, mask uint32, size uint64, atomic, merge bool) (passes, groups uint64) {
 	p := &m.par
 	// An access wider than a bank takes neighbouring banks, always the same together: they count as one of that width.
 	shift := max(p.bankShift, uint(bits.Len64(size-1)))
@@ -27,7 +27,7 @@ func (m *MemPath) sharedPasses(addr *[32]uint64, mask uint32, size uint64, atomi
 	lanes := min(banks, 32)
 	for lo := uint(0); lo < 32; lo += lanes {
 		g := laneGroup(mask, lo, lanes)
-		if lanes < 32 && lo/lanes%2 == 0 && !atomic && !p.halfWarp {
+		if lanes < 32 && lo/lanes%2 == 0 && merge && !p.halfWarp {
 			if pair := laneGroup(mask, lo, 2*lanes); pair != g && m.conflictFree(addr, pair, lo, shift, banks) {
 				groups++
 				passes++
@@ -98,7 +98,7 @@ lane:
 func (m *MemPath) accessShared(a MemAccess, t *MemTiming) {
 	p, e := &m.par, a.Effect
 	atomic := a.Class == isa.ClassATOMS || e.Load && e.Store
-	passes, groups := m.sharedPasses(e.Addr, e.Exec, uint64(max(e.Size, 1)), atomic)
+	passes, groups := m.sharedPasses(e.Addr, e.Exec, uint64(max(e.Size, 1)), atomic, !atomic)
 	width := widthIndex(e.Size)
 	port, spacing := p.sharedLoadPort[width], uint64(16)
 	latency := p.sharedLatency32
