@@ -98,35 +98,29 @@ func (k *Ranking) sentence() string {
 	return s + "."
 }
 
-// RankPictures draws the time by board, fastest first, one picture a ranking; boards that emulate one of the kernel's
-// instructions are another series.
+// RankPictures draws how often a board runs the kernel in a millisecond, fastest first, one picture a ranking. A star
+// marks boards that emulate one of the kernel's instructions.
 func RankPictures(ks []*Ranking) ([]Picture, error) {
 	var figs []figure
 	for _, k := range ks {
-		b := &plots.Bars{Title: "Time by architecture: " + k.title(), YLabel: "time (µs)", XLabel: "board (architecture)", Note: k.sentence()}
-		var native, emulated []float64
-		any := false
+		b := &plots.Bars{Title: "Speed by architecture: " + k.title(), YLabel: "launches per millisecond", XLabel: "board (architecture)", Note: k.sentence(),
+			Series: []string{"launches per millisecond; * one of the kernel's instructions is emulated"}}
+		var speed []float64
 		for j := range k.Entries {
 			e := &k.Entries[j]
-			b.Groups = append(b.Groups, fmt.Sprintf("%s (%s)", e.Board, e.Arch))
-			mixed := false
+			star := ""
 			for _, f := range k.Features {
-				mixed = mixed || e.Features[f] == "emulated"
+				if e.Features[f] == "emulated" {
+					star = " *"
+				}
 			}
-			if mixed {
-				any = true
-				native, emulated = append(native, 0), append(emulated, finiteTime(e))
-			} else {
-				native, emulated = append(native, finiteTime(e)), append(emulated, 0)
-			}
+			b.Groups = append(b.Groups, fmt.Sprintf("%s (%s)%s", e.Board, e.Arch, star))
+			speed = append(speed, 1000/finiteTime(e))
 		}
-		b.Series, b.Values = []string{"all instructions native"}, [][]float64{native}
-		if any {
-			b.Series, b.Values = append(b.Series, "some instructions emulated"), append(b.Values, emulated)
-		}
+		b.Values = [][]float64{speed}
 		name := "ranking_" + fileName(k.Variant+"_"+k.Launch)
 		if k.Variant == "" && k.Launch == "" {
-			name = fmt.Sprintf("ranking_%s", fileName(k.Kernel))
+			name = "ranking_" + fileName(k.Kernel)
 		}
 		figs = append(figs, figure{name, b, 420})
 	}

@@ -29,6 +29,7 @@ instruction its pipe, latency, live registers and register-bank conflicts. smsim
 		Args: oneFile,
 	}
 	addTargetFlags(cmd.Flags())
+	addBoardFlag(cmd.Flags())
 	cmd.Flags().StringVar(&format, "format", "text", "text, sass (a listing that smsim reads) or json")
 	cmd.Flags().BoolVar(&table, "stats", false, "list every kernel with what it needs instead of its code")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
