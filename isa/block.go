@@ -15,6 +15,7 @@ type Block struct {
 	k        *Kernel
 	running  int // warps that have not exited
 	bars     [numBarriers]blockBarrier
+	locks    map[uint64]bool // shared addresses locked by LDSLK
 	released []*Warp
 }
 
@@ -29,6 +30,7 @@ func (k *Kernel) NewBlock(index int) *Block {
 	}
 	b.Index, b.ID = index, k.Launch.Grid.At(index)
 	b.running = len(b.Warps)
+	clear(b.locks)
 	b.released = b.released[:0]
 	for i := range b.bars {
 		b.bars[i].reset()

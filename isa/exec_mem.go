@@ -144,6 +144,9 @@ func decLoad(d *decoder) {
 		d.u.d[j] = d.k.dest(d.vds[0], Reg(j))
 	}
 	d.u.exec = execLoad
+	if d.has(ModLock) {
+		d.u.exec = execLoadLock
+	}
 }
 
 // execLoad is every load but LDC.
@@ -410,6 +413,9 @@ func decStore(d *decoder) {
 		mo.data[j&3] = d.raw(1, j, 0)
 	}
 	d.u.exec = execStore
+	if d.has(ModLock) {
+		d.u.exec = execStoreUnlock
+	}
 }
 
 func execStore(w *Warp, u *uop, m uint32) {

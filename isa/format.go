@@ -39,7 +39,11 @@ func (in *Inst) text(sm int, label func(int) string) string {
 			b.WriteByte(' ')
 		}
 	}
-	b.WriteString(in.Op.NameOn(sm))
+	if in.Mod.Has(ModLock) {
+		b.WriteString(in.lockName())
+	} else {
+		b.WriteString(in.Op.NameOn(sm))
+	}
 	switch {
 	case in.Op == OpLDS && sm >= 70 && sm < 80:
 		b.WriteString(".U")
@@ -120,6 +124,8 @@ func (in *Inst) destOrder(sm int) []int {
 		always = true
 	case OpSHFL, OpATOM, OpATOMG:
 		always, first = true, true
+	case OpLDS, OpSTS:
+		always, first = in.Mod.Has(ModLock), in.Mod.Has(ModLock)
 	case OpLOP3, OpULOP3, OpMATCH, OpELECT:
 		first = true
 	}

@@ -341,6 +341,7 @@ const (
 	ModLU                                // LDL.LU: last use
 	ModINV                               // CCTL.IV
 	Mod32                                // CS2R.32
+	ModLock                              // LDS: LDSLK, takes the lock of the address; STS: STSUL, STSCUL, gives it back (before Maxwell)
 	ModCTA                               // .CTA or .SM scope: MEMBAR orders for the block only, a strong load may hit L1
 )
 

@@ -153,8 +153,8 @@ var shapes = [NumOps]shape{
 	OpLDG:       {1, 1, 1, 1, 1, 1},
 	OpSTG:       {0, 0, 0, 2, 2, 0},
 	OpLDU:       {1, 1, 0, 1, 1, 0},
-	OpLDS:       {1, 1, 0, 1, 1, 0},
-	OpSTS:       {0, 0, 0, 2, 2, 0},
+	OpLDS:       {1, 1, 1, 1, 1, 0}, // LDSLK: the lock was taken
+	OpSTS:       {0, 0, 1, 2, 2, 0}, // STSCUL: stored
 	OpLDL:       {1, 1, 0, 1, 1, 0},
 	OpSTL:       {0, 0, 0, 2, 2, 0},
 	OpATOM:      {1, 0, 1, 1, 3, 0},

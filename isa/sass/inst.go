@@ -38,6 +38,10 @@ func parseText(sm int, text string) (in isa.Inst, label string, err error) {
 		}
 	}
 	in.Op = op
+	switch parts[0] {
+	case "LDSLK", "STSUL", "STSCUL":
+		in.Mod.Flags |= isa.ModLock
+	}
 	m := modState{in: &in}
 	for _, mod := range parts[1:] {
 		if !m.apply(mod) {
@@ -180,6 +184,9 @@ func place(in *isa.Inst, mnemonic string, ops []isa.Operand) error {
 				nd++
 			}
 		}
+	}
+	if in.Op == isa.OpSTS && in.Mod.Has(isa.ModLock) && len(ops) > 0 && isPred(&ops[0]) {
+		nd = 1 // STSCUL P0, [R0], R4
 	}
 	src := ops[nd:]
 	dst := ops[:nd]

@@ -81,7 +81,7 @@ var opAliases = map[string]isa.Op{
 	"CAL": isa.OpCALL, "JCAL": isa.OpCALL, "IMUL32I": isa.OpIMUL, "IMAD32I": isa.OpIMAD, "FADD32I": isa.OpFADD, "FMUL32I": isa.OpFMUL,
 	"CGAERRBAR": isa.OpERRBAR, "FFMA32I": isa.OpFFMA, "ISCADD32I": isa.OpISCADD, "REDG": isa.OpRED, "REDS": isa.OpATOMS, "HADD2_32I": isa.OpHADD2, "HMUL2_32I": isa.OpHMUL2,
 	"HFMA2_32I": isa.OpHFMA2, "ULOP": isa.OpULOP3, "KIL": isa.OpKILL, "BPT": isa.OpNOP, "PMTRIG": isa.OpNOP, "CCTLL": isa.OpCCTL, "CCTLT": isa.OpCCTL,
-	"FADD2": isa.OpNone, "LDSLK": isa.OpLDS, "STSCUL": isa.OpSTS, "LDG_OLD": isa.OpLDG,
+	"FADD2": isa.OpNone, "LDSLK": isa.OpLDS, "STSUL": isa.OpSTS, "STSCUL": isa.OpSTS, "LDG_OLD": isa.OpLDG,
 }
 
 // modState collects what the modifiers of one instruction say before it is sorted into Mod.
