@@ -29,6 +29,10 @@ func (p *smsp) issue(i int, t uint64, dual bool) (again bool) {
 	}
 	sm.steps++
 	off := e.Exec == 0
+	w.unseen = 0
+	if c.stall < sm.signalLatency && (c.writeBar < 6 || c.readBar < 6) {
+		w.unseen, w.seenAt, w.before = (1<<c.writeBar|1<<c.readBar)&0x3f, t+uint64(sm.signalLatency), w.clear
+	}
 	done := p.book(w, c, e, t, off)
 	if p.NumHooks() > 0 {
 		p.emit(w, c, e, t, off, dual, done)

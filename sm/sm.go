@@ -40,6 +40,7 @@ type SM struct {
 	issueWidth    int
 	issueInterval uint64
 	readRelease   int
+	signalLatency uint8 // cycles until a taken dependency barrier is seen taken
 	cyclesPerNS   float64
 	noSkip        bool
 	maxCycles     uint64
@@ -80,7 +81,7 @@ func build(e *sim.Engine, a *configs.Arch, m *machine, k *isa.Kernel, path *pipe
 		return nil, err
 	}
 	s := &SM{mach: m, kernel: k, mem: path, consts: consts, policy: pol, issueWidth: max(1, a.SM.IssueWidth),
-		issueInterval: uint64(max(1, a.SM.IssueInterval)), readRelease: readReleaseCycles,
+		issueInterval: uint64(max(1, a.SM.IssueInterval)), readRelease: readReleaseCycles, signalLatency: uint8(a.SM.SignalLatency),
 		cyclesPerNS: float64(e.Clock.Freq()) / 1e9, noSkip: opt.NoSkip, maxCycles: opt.MaxCycles, progress: opt.Progress,
 		todo: len(blocks), allBlocks: len(blocks)}
 	k.Clock = func(*isa.Warp) uint64 { return e.Cycle() }

@@ -378,6 +378,9 @@ func (p *operandParser) constant(s string) (isa.Operand, bool) {
 		return isa.Operand{}, false
 	}
 	o := isa.Operand{Kind: isa.KindConst, Bank: uint8(bank), Reg: m.Reg, UReg: m.UReg, Flags: m.Flags & isa.HasUReg, Imm: m.Imm}
+	if o.Imm < 0 && o.Imm >= -0x8000 && o.Reg == isa.RZ && o.Flags&isa.HasUReg == 0 {
+		o.Imm += 0x10000 // cuobjdump prints the upper half of a bank with a sign
+	}
 	if mods != "" {
 		f, ok := selectors[strings.TrimPrefix(mods, ".")]
 		if !ok {
