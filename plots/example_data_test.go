@@ -85,6 +85,17 @@ func exampleFigures() map[string]Figure {
 	}
 	figures["curves_warps"] = &Curves{Title: "NCC on sm_86: throughput against resident warps", XLabel: "resident warps per SM",
 		YLabel: "throughput (thread operations per µs)", LogX: true, Lines: lines}
+	figures["curves_band"] = &Curves{Title: "IPC over seeds", Note: "mean and 95 % confidence band of the mean over 5 seeds", XLabel: "branch_taken", YLabel: "IPC",
+		Lines: []Curve{{Name: "collatz", X: []float64{20, 5, 10}, Y: []float64{1.1, 2, 1.6}, Low: []float64{1, 1.9, 1.3}, High: []float64{1.2, 2.1, 1.9}}}}
+	figures["heat_two_sided"] = &HeatMap{Title: "Gain of DP4A", XLabel: "resident warps", YLabel: "independent chains a thread", ZLabel: "speed-up", Center: 1, Contours: []float64{1, 1.5},
+		X: []float64{1, 2, 4, 8, 16}, Y: []float64{1, 2, 4}, Z: [][]float64{{0.8, 0.9, 1.1, 1.4, 2}, {0.9, 1, 1.3, 1.9, 2.5}, {1, 1.2, 1.6, 2.6, math.NaN()}}}
+	figures["heat_one_sided"] = &HeatMap{Title: "IPC", XLabel: "latency", YLabel: "scheduler", ZLabel: "IPC", X: []float64{16, 32, 64, 128}, Y: []float64{0, 1}, YNames: []string{"gto", "lrr"},
+		Z: [][]float64{{3, 2.2, 1.5, 0.7}, {2.8, 2.4, 1.7, 0.9}}, Contours: []float64{2}}
+	figures["tornado"] = &Tornado{Title: "Sensitivity of a kernel", Note: "one step", XLabel: "change of the cycles (%)", Rows: []TornadoRow{
+		{"lsu.l1_latency = 32", -8, 17, "16", "64"}, {"classes.idp.issue_interval = 2", -0.5, 6, "1", "3"}, {"lsu.l1_caches_global = true", 4, math.NaN(), "false", ""}}}
+	figures["issues"] = &IssueGrid{Title: "Issue timeline", From: 95, To: 107, Rows: []IssueRow{
+		{"p0 s00", issueStates("##wwMM#nnL.."), []string{"imad", "idp", "", "", "", "", "lop", "", "", "", "", ""}},
+		{"p1 s01", issueStates("LLLLLL#wwww#"), []string{"", "", "", "", "", "", "iadd3", "", "", "", "", "bra"}}}}
 	figures["curves_linear"] = &Curves{Title: "NCC: throughput against columns a thread", Note: "full SM", XLabel: "columns a thread",
 		YLabel: "throughput (million columns/s)", Lines: []Curve{
 			{Name: "imad sm_75", X: []float64{4, 1, 2}, Y: []float64{31, 15.2, 22.4}}, {Name: "dp4a sm_75", X: []float64{1, 2, 4}, Y: []float64{29, 41, 52}},
@@ -115,4 +126,14 @@ func exampleFigures() map[string]Figure {
 	}
 	figures["bars_long_names"] = long
 	return figures
+}
+
+// issueStates spells states: # selected, w wait, M pipe throttle, n not selected, L long scoreboard, . none.
+func issueStates(s string) []sim.WarpState {
+	named := map[byte]sim.WarpState{'#': sim.Selected, 'w': sim.Wait, 'M': sim.MathPipeThrottle, 'n': sim.NotSelected, 'L': sim.LongScoreboard, '.': sim.NumWarpStates}
+	out := make([]sim.WarpState, len(s))
+	for i := range s {
+		out[i] = named[s[i]]
+	}
+	return out
 }

@@ -134,7 +134,7 @@ func (h *HeatMap) Draw(c draw.Canvas) error {
 			f.c.Fill(r.Path())
 			if fits {
 				s := numbers
-				if luminance(fill) < 0.35 {
+				if luminance(fill) < 0.28 {
 					s.Color = white
 				}
 				f.c.FillText(s, vg.Point{X: (r.Min.X + r.Max.X) / 2, Y: (r.Min.Y + r.Max.Y) / 2}, short(v))

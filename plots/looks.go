@@ -49,9 +49,19 @@ func darkened(c color.Color) color.Color {
 	return n
 }
 
-// grey is the colour's lightness.
+// printGreys are far enough apart for the colours of series, several of which have the same lightness.
+var printGreys = map[[3]uint8]uint8{
+	{0x00, 0x72, 0xB2}: 0x30, {0xD5, 0x5E, 0x00}: 0x55, {0x00, 0x9E, 0x73}: 0x78, {0xCC, 0x79, 0xA7}: 0x94,
+	{0x99, 0x99, 0x99}: 0xAC, {0xE6, 0x9F, 0x00}: 0xC2, {0x56, 0xB4, 0xE9}: 0xD8, {0xF0, 0xE4, 0x42}: 0xF0,
+}
+
+// grey is the colour's grey in print: its own if it is one of a series, else its lightness.
 func grey(c color.Color) color.Color {
 	n := color.NRGBAModel.Convert(c).(color.NRGBA)
+	if g, ok := printGreys[[3]uint8{n.R, n.G, n.B}]; ok {
+		n.R, n.G, n.B = g, g, g
+		return n
+	}
 	v := uint8(math.Round(255 * math.Pow(luminance(n), 1/2.2)))
 	n.R, n.G, n.B = v, v, v
 	return n

@@ -210,6 +210,16 @@ func TestBadFigures(t *testing.T) {
 		{&Stacks{Runs: []string{"r"}, States: []string{"wait"}, Share: [][]float64{{0.5}}}, "warp-state stacks: the shares of r sum to 0.5, not 1"},
 		{&Stacks{Runs: []string{"r"}, States: []string{"wait"}, Share: [][]float64{{nan}}}, "warp-state stacks: share NaN of wait in r"},
 		{&Stacks{Runs: []string{"r"}, States: []string{"wait"}, Share: [][]float64{{}}}, "warp-state stacks: 0 shares of r for 1 states"},
+		{&HeatMap{}, "heat map: no cells, or not one row for each y"},
+		{&HeatMap{X: []float64{1}, Y: []float64{1}, Z: [][]float64{{nan}}}, "heat map: no values"},
+		{&HeatMap{X: []float64{1}, Y: []float64{1}, Z: [][]float64{{1, 2}}}, "heat map: 2 cells in row 0 for 1 columns"},
+		{&HeatMap{X: []float64{1}, XNames: []string{"a", "b"}, Y: []float64{1}, Z: [][]float64{{1}}}, "heat map: not one name for each column and row"},
+		{&Tornado{}, "tornado: no parameters"},
+		{&Tornado{Rows: []TornadoRow{{Name: "k", Up: math.Inf(1)}}}, "tornado: the change by k is not finite"},
+		{&IssueGrid{From: 1, To: 2}, "issue timeline: no warp is resident in the window"},
+		{&IssueGrid{From: 1, To: 3, Rows: []IssueRow{{Name: "w"}}}, "issue timeline: 0 states of w for 2 cycles"},
+		{&IssueGrid{To: 5000, Rows: []IssueRow{{Name: "w"}}}, "issue timeline: 5000 cycles and 1 warps; at most 2000 each"},
+		{&Curves{Lines: []Curve{{Name: "l", X: []float64{1}, Y: []float64{1}, Low: []float64{nan}, High: []float64{2}}}}, "curves: the band of l has not one finite low and high value for each point"},
 		{&Curves{}, "curves: no points"},
 		{&Curves{Lines: []Curve{{Name: "l", X: []float64{1}}}}, "curves: 1 x and 0 y values of l"},
 		{&Curves{Lines: []Curve{{Name: "l", X: []float64{1}, Y: []float64{nan}}}}, "curves: a point of l is not finite"},
@@ -305,5 +315,60 @@ func TestLooks(t *testing.T) {
 			t.Errorf("%s has no look of its own (%s)", s, old)
 		}
 		states[a] = s.String()
+	}
+}
+
+// TestPictureStyles: each style changes the colours and nothing else; an unknown one is refused.
+func TestPictureStyles(t *testing.T) {
+	f := exampleFigures()["tornado"]
+	light, err := Encode(f, "svg", 0, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	colour := regexp.MustCompile(`#[0-9A-Fa-f]{6}`)
+	seen := map[string]bool{string(light): true}
+	for _, style := range Looks()[1:] {
+		got, err := EncodeLook(f, "svg", 0, 0, style)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if seen[string(got)] {
+			t.Errorf("%s looks like another style", style)
+		}
+		seen[string(got)] = true
+		if a, b := colour.ReplaceAllString(string(light), "c"), colour.ReplaceAllString(string(got), "c"); a != b {
+			t.Errorf("%s changes more than colours", style)
+		}
+		for _, c := range colour.FindAllString(string(got), -1) {
+			if style == "print" && (c[1:3] != c[3:5] || c[3:5] != c[5:7]) {
+				t.Errorf("print has the colour %s", c)
+			}
+		}
+	}
+	if _, err := EncodeLook(f, "svg", 0, 0, "neon"); err == nil || !strings.Contains(err.Error(), `picture style "neon": use one of light, dark, print`) {
+		t.Errorf("style neon: %v", err)
+	}
+}
+
+// TestCrossings: where contour lines cross a square, also a saddle.
+func TestCrossings(t *testing.T) {
+	for _, c := range []struct {
+		corners [4]float64
+		pieces  int
+	}{{[4]float64{0, 0, 0, 0}, 0}, {[4]float64{2, 2, 2, 2}, 0}, {[4]float64{0, 2, 2, 0}, 1}, {[4]float64{0, 0, 2, 0}, 1}, {[4]float64{0, 2, 0, 2}, 2}, {[4]float64{2, 0, 2, 0}, 2}, {[4]float64{math.NaN(), 0, 2, 2}, 0}} {
+		got := crossings(c.corners[0], c.corners[1], c.corners[2], c.corners[3], 1)
+		if len(got) != c.pieces {
+			t.Errorf("%v: %v", c.corners, got)
+		}
+		for _, p := range got {
+			for _, v := range p {
+				if v < 0 || v > 1 {
+					t.Errorf("%v: %v lies outside", c.corners, p)
+				}
+			}
+		}
+	}
+	if got := crossings(0, 2, 2, 0, 0.5); got[0] != [4]float64{0.25, 0, 0.25, 1} {
+		t.Errorf("a quarter of the way: %v", got)
 	}
 }

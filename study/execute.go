@@ -132,6 +132,9 @@ func Execute(plan *workloads.Plan, opt Options) (*Report, error) {
 	if len(rep.Runs) == 0 {
 		return nil, allFailed(rep.Failures)
 	}
+	if opt.Issues != nil {
+		rep.Issues = timelineOf(opt.Issues)
+	}
 	rep.archs = map[string]*configs.Arch{}
 	for name, m := range comp.machines {
 		rep.archs[name] = m.arch

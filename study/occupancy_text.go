@@ -95,7 +95,9 @@ func (t *textWriter) occupancyCurve(q *Occupancy, title string, curve []Occupanc
 }
 
 // OccupancyPictures draws the three curves, the kernel's own place marked.
-func OccupancyPictures(q *Occupancy) ([]Picture, error) {
+func OccupancyPictures(q *Occupancy) ([]Picture, error) { return encode(occupancyFigures(q)) }
+
+func occupancyFigures(q *Occupancy) []figure {
 	draw := func(title, xlabel string, points []curvePoint, at int) *plots.Curves {
 		line := plots.Curve{Name: "resident warps"}
 		own := plots.Curve{Name: "this kernel", X: []float64{float64(at)}, Y: []float64{float64(q.Warps)}}
@@ -109,9 +111,9 @@ func OccupancyPictures(q *Occupancy) ([]Picture, error) {
 		note := fmt.Sprintf("%s: %d threads a block, %d registers a thread, %s shared memory a block; %d warp slots", q.Arch, q.Threads, q.Regs, bytesText(q.Shared), q.MaxWarps)
 		return &plots.Curves{Title: title, Note: note, XLabel: xlabel, YLabel: "resident warps per SM", Lines: []plots.Curve{line, own}}
 	}
-	return encode([]figure{
+	return []figure{
 		{"occupancy_block", draw("Resident warps against block size", "threads per block", q.blockPoints, q.Threads), 0},
 		{"occupancy_registers", draw("Resident warps against registers", "registers per thread", q.registerPoints, q.Regs), 0},
 		{"occupancy_shared", draw("Resident warps against shared memory", "shared memory per block (bytes)", q.sharedPoints, q.Shared), 0},
-	})
+	}
 }

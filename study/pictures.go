@@ -39,6 +39,14 @@ type figure struct {
 // architecture warp states, pipes, curves over resident warps and along the x axis, and a roofline; other reports the
 // pictures of their runs.
 func Pictures(rep *Report) ([]Picture, error) {
+	figs, err := reportFigures(rep)
+	if err != nil {
+		return nil, err
+	}
+	return encode(figs)
+}
+
+func reportFigures(rep *Report) ([]figure, error) {
 	var figs []figure
 	var err error
 	if rep.IsStudy {
@@ -46,15 +54,35 @@ func Pictures(rep *Report) ([]Picture, error) {
 	} else {
 		figs, err = runFigures(rep)
 	}
-	if err != nil {
-		return nil, err
+	return append(figs, timeFigures(rep)...), err
+}
+
+// timeFigures are the pictures over time of the runs that have a time series, and the issue timeline.
+func timeFigures(rep *Report) []figure {
+	var figs []figure
+	for i := range rep.Runs {
+		r := &rep.Runs[i]
+		if q := pipesOverTime(r); q != nil {
+			name := "timeline"
+			if len(rep.Runs) > 1 {
+				name += "_" + fileName(strings.Trim(r.Arch+"_"+r.Variant+"_"+r.Launch, "_"))
+			}
+			figs = append(figs, figure{name, q, 0})
+		}
 	}
-	return encode(figs)
+	if x := rep.Issues; x != nil && len(x.Rows) > 0 {
+		figs = append(figs, figure{"issues", gridOf(x, "Issue timeline: "+RunName(&rep.Runs[0])), 130 + 16*float64(len(x.Rows))})
+	}
+	return figs
 }
 
 // encode draws figures as SVG and PNG.
 func encode(figs []figure) ([]Picture, error) {
-	formats := []string{"svg", "png"}
+	return encodeAs(figs, []string{"svg", "png"}, "light", 0, 0)
+}
+
+// encodeAs draws figures in formats and a style; a size of 0 is the figure's own.
+func encodeAs(figs []figure, formats []string, style string, width, height float64) ([]Picture, error) {
 	out := make([]Picture, len(figs)*len(formats))
 	errs := make([]error, len(out))
 	idx := make([]int, len(out))
@@ -63,7 +91,11 @@ func encode(figs []figure) ([]Picture, error) {
 	}
 	forEach(idx, 0, func(i int) {
 		fig, format := figs[i/len(formats)], formats[i%len(formats)]
-		data, err := plots.Encode(fig.f, format, 0, vg.Points(fig.height))
+		h := height
+		if h == 0 {
+			h = fig.height
+		}
+		data, err := plots.EncodeLook(fig.f, format, vg.Points(width), vg.Points(h), style)
 		if err != nil {
 			errs[i] = fmt.Errorf("picture %s: %w", fig.name, err)
 			return
@@ -127,7 +159,7 @@ func studyFigures(rep *Report) ([]figure, error) {
 		if err != nil {
 			return nil, err
 		}
-		figs = append(figs, figure{a + "_states", s, 130 + 24*float64(len(both))})
+		figs = append(figs, figure{a + "_states", s, 150 + 24*float64(len(both))})
 		more, err := machineFigures(rep, last, fmt.Sprintf("%s, %s", a, ends[len(ends)-1]), a+"_")
 		if err != nil {
 			return nil, err

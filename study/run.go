@@ -51,6 +51,8 @@ type Report struct {
 	Comparisons []Comparison `json:"comparisons,omitempty"`
 	Failures    []Failure    `json:"failures,omitempty"`
 
+	Issues *IssueTimeline `json:"issues,omitempty"` // of the only run, if asked for
+
 	XAxis    string `json:"x_axis,omitempty"`
 	WorkUnit string `json:"work_unit,omitempty"`
 	IsStudy  bool   `json:"-"`

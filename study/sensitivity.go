@@ -331,14 +331,16 @@ func programRule(recompile bool) string {
 const tornadoRows = 20
 
 // SensitivityPictures draw a tornado for each ranking.
-func SensitivityPictures(x *Sensitivity) ([]Picture, error) {
+func SensitivityPictures(x *Sensitivity) ([]Picture, error) { return encode(sensitivityFigures(x)) }
+
+func sensitivityFigures(x *Sensitivity) []figure {
 	var figs []figure
 	for i := range x.Ranked {
 		r := &x.Ranked[i]
 		q := tornado(r)
 		figs = append(figs, figure{"sensitivity_" + fileName(strings.Trim(r.Arch+"_"+r.Variant+"_"+r.Launch, "_")), q, 110 + 26*float64(len(q.Rows))})
 	}
-	return encode(figs)
+	return figs
 }
 
 func tornado(r *Ranked) *plots.Tornado {

@@ -27,6 +27,7 @@ func WriteText(w io.Writer, rep *Report) error {
 			t.run(&rep.Runs[i])
 		}
 	}
+	t.issues(rep.Issues)
 	t.notes(rep)
 	return t.err
 }

@@ -183,6 +183,14 @@ func writeVersusCSV(w io.Writer, v *Versus) error {
 // VersusPictures are the speed-up of every pair, and for each architecture the warp states, pipes and instruction mix
 // of all sides.
 func VersusPictures(v *Versus) ([]Picture, error) {
+	figs, err := versusFigures(v)
+	if err != nil {
+		return nil, err
+	}
+	return encode(figs)
+}
+
+func versusFigures(v *Versus) ([]figure, error) {
 	rep := v.rep
 	rep.Study = "Comparison"
 	var figs []figure
@@ -212,7 +220,7 @@ func VersusPictures(v *Versus) ([]Picture, error) {
 		figs = append(figs, more...)
 		figs = append(figs, figure{arch + "_mix", mixBars(runs, arch), 0})
 	}
-	return encode(figs)
+	return figs, nil
 }
 
 // mixBars has a bar for each run over the most executed classes.

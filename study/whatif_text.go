@@ -200,6 +200,14 @@ func writeWhatIfCSV(w io.Writer, x *WhatIf) error {
 // WhatIfPictures draw each response: a curve over the values of one numeric key, a heat map over two, bars otherwise;
 // and the warp states before and after for few points.
 func WhatIfPictures(x *WhatIf) ([]Picture, error) {
+	figs, err := whatIfFigures(x)
+	if err != nil {
+		return nil, err
+	}
+	return encode(figs)
+}
+
+func whatIfFigures(x *WhatIf) ([]figure, error) {
 	var figs []figure
 	for i := range x.Responses {
 		r := &x.Responses[i]
@@ -212,7 +220,7 @@ func WhatIfPictures(x *WhatIf) ([]Picture, error) {
 		runs := []Run{r.Base}
 		runs[0].Result.Variant = "unchanged"
 		for _, p := range r.Points {
-			if p.Error == "" && len(runs) < 12 {
+			if p.run != nil && len(runs) < 12 { // what was read back has no runs but the first
 				run := *p.run
 				run.Result.Variant = strings.Join(shortSet(r, p), " ")
 				runs = append(runs, run)
@@ -224,7 +232,7 @@ func WhatIfPictures(x *WhatIf) ([]Picture, error) {
 		}
 		figs = append(figs, figure{"whatif_states_" + name, s, 150 + 24*float64(len(runs))})
 	}
-	return encode(figs)
+	return figs, nil
 }
 
 func responseFigure(r *Response) (plots.Figure, error) {

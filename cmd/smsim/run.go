@@ -51,6 +51,7 @@ Exit code: 0 fine, 1 a simulation or a check failed, 2 wrong usage or input.`,
 		Args: oneFile,
 	}
 	addRunFlags(cmd.Flags())
+	addTimeFlags(cmd.Flags())
 	cmd.RunE = func(cmd *cobra.Command, args []string) error { return runFile(cmd, args[0]) }
 	return cmd
 }
@@ -78,7 +79,11 @@ func runFile(cmd *cobra.Command, name string) error {
 	quiet := s.v.GetBool("quiet")
 	bar := newProgress(errOut, quiet)
 	begin := time.Now()
-	rep, err := study.Execute(plan, study.Options{Workers: s.v.GetInt("workers"), Progress: bar.update})
+	opt := study.Options{Workers: s.v.GetInt("workers"), Progress: bar.update}
+	if err := s.overTime(&opt); err != nil {
+		return err
+	}
+	rep, err := study.Execute(plan, opt)
 	bar.finish()
 	if err != nil {
 		return err

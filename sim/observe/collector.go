@@ -132,20 +132,28 @@ func (c *Collector) issue(r *sim.IssueRecord) {
 }
 
 func (c *Collector) sample(r *sim.IssueRecord) {
-	i := int(r.Cycle / c.m.SampleCycles)
-	for len(c.samples) <= i {
-		c.samples = append(c.samples, sim.Sample{Cycle: uint64(len(c.samples)) * c.m.SampleCycles, Width: c.m.SampleCycles,
-			PipeBusy: make([]uint64, len(c.pipes)), Resident: c.resident})
-	}
-	s := &c.samples[i]
+	s := c.sampleAt(r.Cycle)
 	s.Issued++
 	s.Resident = c.resident
 	if r.Pipe >= 0 {
 		s.PipeBusy[r.Pipe] += r.PipeCycles
+		for _, h := range r.Holds {
+			s.PipeBusy[h] += r.PipeCycles
+		}
 	}
 	if r.Shared >= 0 {
 		s.PipeBusy[r.Shared] += r.SharedCycles
 	}
+}
+
+// sampleAt is the sample that a cycle belongs to. What is booked at an issue counts there, though a pipe may be held beyond.
+func (c *Collector) sampleAt(cycle uint64) *sim.Sample {
+	i := int(cycle / c.m.SampleCycles)
+	for len(c.samples) <= i {
+		c.samples = append(c.samples, sim.Sample{Cycle: uint64(len(c.samples)) * c.m.SampleCycles, Width: c.m.SampleCycles,
+			PipeBusy: make([]uint64, len(c.pipes)), Resident: c.resident})
+	}
+	return &c.samples[i]
 }
 
 func (c *Collector) warp(r *sim.WarpRecord) {
@@ -180,6 +188,9 @@ func (c *Collector) memory(r *sim.MemoryRecord) {
 	if c.m.LSU >= 0 {
 		c.pipes[c.m.LSU].insts++
 		c.pipes[c.m.LSU].busy += uint64(r.Wavefronts)
+		if c.m.SampleCycles > 0 {
+			c.sampleAt(r.Cycle).PipeBusy[c.m.LSU] += uint64(r.Wavefronts)
+		}
 	}
 	if r.Lanes == 0 {
 		return
