@@ -40,6 +40,9 @@ type texop struct {
 func decTEX(d *decoder) {
 	n := len(d.vals)
 	switch {
+	case d.in.Mod.Type == TypeNone: // of a listing: its operands name textures by slots of the driver's
+		d.failf("%s is %w", d.in.Op, ErrNotExecutable)
+		return
 	case n < 2 || n > 3:
 		d.failf("%s with %d operands: only one- and two-dimensional images are modelled", d.in.Op, n)
 		return
