@@ -30,6 +30,10 @@ func listedCase(base *isa.Program, cs *workloads.Case, t *isa.Target) (*isa.Prog
 		if err != nil {
 			return nil, err
 		}
+		if n-cs.DynamicShared > mostStatic {
+			return nil, cs.Errorf("kernel %s: block 0 touches %d bytes of shared memory, more than the %d that a kernel can declare: are the arguments right? --shared gives dynamic, --static-shared static shared memory",
+				p.Name, n, mostStatic)
+		}
 		if p.SharedBytes = max(0, n-cs.DynamicShared); n > 0 {
 			p.Notes = append(p.Notes, fmt.Sprintf("the listing does not say how much shared memory the kernel has: block 0 touches %s (set it with --static-shared)", bytesText(n)))
 		}
@@ -138,6 +142,9 @@ func checkParams(p *isa.Program, cs *workloads.Case) error {
 
 // mostShared bounds the search for the shared memory in use: the largest block of any architecture.
 const mostShared = 227 << 10
+
+// mostStatic is the static shared memory that a kernel can declare on every architecture from Fermi on.
+const mostStatic = 48 << 10
 
 // touchedSteps bounds the warp-instructions of that search.
 const touchedSteps = 20_000_000
