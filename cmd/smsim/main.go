@@ -75,7 +75,7 @@ capability 1.x to 12.x, without a GPU and without the CUDA toolkit.`,
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return usageError{flagError(cmd, err)} })
 	root.AddCommand(newRun(), newArchs(), newDisasm(), newValidate(), newVersion(),
 		newLut(), newOccupancy(), newArch(), newConform(), newDiff())
-	root.AddCommand(newCompare(), newAdvise(), newWhatIf(), newSweep(), newSweepWorker(), newPlot())
+	root.AddCommand(newCompare(), newAdvise(), newGainMap(), newWhatIf(), newSweep(), newSweepWorker(), newPlot())
 	root.AddCommand(newISA(), newRank())
 	return root
 }

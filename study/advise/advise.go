@@ -46,7 +46,7 @@ type Rewritten struct {
 	change *Change
 }
 
-// Together is every rewrite that does not lose, applied one after the other.
+// Together is every rewrite that loses on none of the architectures, applied one after the other.
 type Together struct {
 	Rules   []string           `json:"rules"`
 	SpeedUp map[string]float64 `json:"speedup"`
@@ -65,7 +65,7 @@ type Options struct {
 
 const (
 	gainFrom = 1.02 // speed-up from which on a rewrite is said to gain
-	lossFrom = 0.995
+	lossFrom = 0.99
 )
 
 // Advise tries the rules on the kernel of a plan with exactly one case.
@@ -185,26 +185,24 @@ func failure(t *study.Trial, arch string) string {
 	return "no result"
 }
 
-// gainOf is the mean speed-up over the architectures, 0 if it did not run on all.
-func (r *Rewritten) gainOf(archs []string) float64 {
-	sum := 0.0
+// keeps says that the rewrite ran on every architecture and loses on none.
+func (r *Rewritten) keeps(archs []string) bool {
 	for _, a := range archs {
-		if r.SpeedUp[a] == 0 {
-			return 0
+		if r.SpeedUp[a] < lossFrom {
+			return false
 		}
-		sum += r.SpeedUp[a] / float64(len(archs))
 	}
-	return sum
+	return true
 }
 
-// combine applies the rules that keep the outputs and do not lose, one after the other, and simulates the result.
+// combine applies the rules that keep the outputs and lose on no architecture, one after the other, and simulates the result.
 func (a *Advice) combine(plan *workloads.Plan, entry string, params map[string]uint32, opt Options) error {
 	c := plan.Cases[0]
 	text := c.Kernel.Text
 	var last *Rewritten
 	for i := range a.Rewrites {
 		r := &a.Rewrites[i]
-		if !r.Equal || r.gainOf(a.Archs) < lossFrom {
+		if !r.Equal || !r.keeps(a.Archs) {
 			continue
 		}
 		ch, err := Rewrite(c.Kernel.Path, text, entry, params, r.change.Rule)

@@ -82,8 +82,11 @@ func (a *Advice) text(b *strings.Builder) {
 				fmt.Fprintf(b, "  %-8s    -  %s\n", arch, r.Why[arch])
 			}
 		}
-		if !r.Equal {
+		switch {
+		case !r.Equal && r.Differs != "":
 			fmt.Fprintf(b, "  outputs differ: %s\n", r.Differs)
+		case !r.Taken:
+			fmt.Fprintf(b, "  not taken together with the others: it loses time, or does not run, on at least one of these architectures\n")
 		}
 		for j, l := range r.Lines {
 			if j == maxLines {
@@ -104,7 +107,7 @@ func (a *Advice) text(b *strings.Builder) {
 func (a *Advice) textTogether(b *strings.Builder, gain bool) {
 	t := &a.Together
 	if len(t.Rules) == 0 {
-		fmt.Fprintf(b, "\nNothing to improve: every rewrite loses time.\n")
+		fmt.Fprintf(b, "\nNothing to improve on all of these architectures: every rewrite loses time on at least one.\n")
 		return
 	}
 	fmt.Fprintf(b, "\nTogether (%s), outputs equal\n", strings.Join(t.Rules, ", "))

@@ -86,11 +86,20 @@ func short(r *study.Run) string {
 	return fmt.Sprintf("%s (%s)", strings.ReplaceAll(string(l.Kind), "_", " "), l.What)
 }
 
+// relief names the pipe that loses most of its load.
 func relief(a, b *study.Run) string {
-	if a.Limiter.Kind == sim.LimitPipe {
-		return fmt.Sprintf("the %s pipe is relieved, with %s of its load before,", strings.ToUpper(a.Limiter.What), busyChange(a, b, a.Limiter.What))
+	name, most := "", 0.03
+	for _, p := range a.Pipes {
+		for _, q := range b.Pipes {
+			if d := p.Utilization * (1 - float64(q.BusyCycles)/float64(max(1, p.BusyCycles))); p.Name == q.Name && d > most {
+				name, most = p.Name, d
+			}
+		}
 	}
-	return fmt.Sprintf("IPC rises from %.2f to %.2f", a.IPC, b.IPC)
+	if name == "" {
+		return fmt.Sprintf("IPC rises from %.2f to %.2f", a.IPC, b.IPC)
+	}
+	return fmt.Sprintf("the %s pipe is relieved, with %s of its load before,", strings.ToUpper(name), busyChange(a, b, name))
 }
 
 func busyChange(a, b *study.Run, pipe string) string {
