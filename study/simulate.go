@@ -16,7 +16,7 @@ func simulate(m *machine, p *isa.Program, l *isa.Launch, args []workloads.Arg, b
 	progress func(ended, blocks int, insts uint64)) (*sim.Result, error) {
 	opt := sm.Options{
 		Blocks: blocks, SMID: l.SMID, NumSMs: l.NumSMs, Target: m.target,
-		AllSMsActive: l.NumSMs > 1 && l.Grid.Count() > 1,
+		AllSMsActive: fillsChip(l, len(blocks)),
 		ClockMHz:     m.board.ClockMHz, Board: m.board.Name,
 		Cold:      s.Caches == workloads.CachesCold,
 		L2Bytes:   m.board.L2KB << 10,
@@ -45,4 +45,10 @@ func simulate(m *machine, p *isa.Program, l *isa.Launch, args []workloads.Arg, b
 		err = fmt.Errorf("%w\n  an endless loop? If the kernel only takes long, raise the limit: --cycle-limit or cycle_limit", err)
 	}
 	return r, err
+}
+
+// fillsChip says whether the rest of the grid keeps the other SMs busy: at least half of them get a block that this SM does
+// not run. A smaller grid leaves bandwidth and atomic units to this SM almost alone.
+func fillsChip(l *isa.Launch, here int) bool {
+	return l.NumSMs > 1 && 2*(l.Grid.Count()-here) >= l.NumSMs-1
 }
