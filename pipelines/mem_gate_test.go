@@ -375,3 +375,24 @@ func TestOldDirty(t *testing.T) {
 		t.Errorf("as many stores: %d bytes and %d cycles, want about 256000 bytes and twice %d cycles", both, slower, cycles)
 	}
 }
+
+// TestScatteredRequests: with all SMs active a stream of single sectors is bound by the L2 slices' requests, a stream of
+// whole lines by bytes.
+func TestScatteredRequests(t *testing.T) {
+	for _, c := range []struct {
+		lanes    int    // bytes between lanes
+		min, max uint64 // cycles of 64 loads of 32 lanes
+	}{
+		{128, 64 * 32 * 155 / 100, 64*32*165/100 + 400},
+		{4, 64 * 4, 64*5 + 400},
+	} {
+		m := newPath(t, MemConfig{WarmL2: true, AllSMsActive: true, SMs: 132})
+		var last uint64
+		for i := range uint64(64) {
+			last = max(last, m.Access(access(100+i, isa.ClassLDG, 4, stride(page+i<<16, c.lanes))).Result)
+		}
+		if n := last - 100; n < c.min || n > c.max {
+			t.Errorf("lanes %d bytes apart: %d cycles, want %d to %d", c.lanes, n, c.min, c.max)
+		}
+	}
+}

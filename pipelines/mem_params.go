@@ -61,6 +61,7 @@ type memParams struct {
 	l2Jitter                                   uint64
 	dramLatency                                uint64
 	l2SectorTicks                              ticks // one sector from L2
+	l2RequestTicks                             ticks // least time of a request, however few sectors
 	dramSectorTicks                            ticks
 	storeSectorTicks                           ticks
 	storeBuffer                                int
@@ -74,6 +75,7 @@ type memParams struct {
 	warm                                       bool
 	chip                                       bool // all SMs are active
 	footprint                                  uint64
+	read                                       uint64 // of these, bytes that are read
 	// This SM's part of what the whole chip reads from DRAM once, when the launch's data fits L2; negative: no limit.
 	coldBytes int64
 }
@@ -103,6 +105,7 @@ func newMemParams(a *configs.Arch, cfg MemConfig) (memParams, error) {
 		warm:            cfg.WarmL2,
 		chip:            cfg.AllSMsActive,
 		footprint:       cfg.FootprintBytes,
+		read:            cfg.FootprintBytes,
 	}
 	for _, need := range []struct {
 		key   string
@@ -185,6 +188,9 @@ func newMemParams(a *configs.Arch, cfg MemConfig) (memParams, error) {
 		}
 	}
 
+	if cfg.ReadBytes > 0 {
+		p.read = min(p.read, cfg.ReadBytes)
+	}
 	p.coldBytes = -1
 	if cfg.AllSMsActive && cfg.FootprintBytes > 0 && (cfg.L2Bytes <= 0 || cfg.FootprintBytes <= uint64(cfg.L2Bytes)) {
 		read := cfg.FootprintBytes
@@ -196,6 +202,7 @@ func newMemParams(a *configs.Arch, cfg MemConfig) (memParams, error) {
 
 	l2bw, drambw, storebw := mem.L2BytesCycle, mem.DRAMBytesCycle, float64(l.StoreBytesCycle)
 	if cfg.AllSMsActive {
+		p.l2RequestTicks = ticksFor(mem.L2RequestAll, 1)
 		l2bw = orFloat(mem.L2BytesCycleAll, l2bw)
 		drambw = orFloat(cfg.DRAMBytesCycle, orFloat(mem.DRAMBytesCycleAll, drambw))
 		storebw = orFloat(l.StoreBytesCycleAll, min(orFloat(storebw, l2bw), l2bw))

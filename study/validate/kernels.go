@@ -153,6 +153,7 @@ func (w *worker) predictKernel(l *launch, in Input, cold bool) (*sim.Result, err
 		if a.Zero {
 			out = b
 		} else {
+			opt.ReadBytes += uint64(len(b.Data))
 			fillWords(b.Data, a.Seed)
 		}
 		la.Params = binary.LittleEndian.AppendUint64(la.Params, b.Addr)
