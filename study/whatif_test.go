@@ -7,7 +7,7 @@ import (
 	"github.com/sarchlab/smsim/workloads"
 )
 
-func nccPlan(t *testing.T, variant, launch, arch string) *workloads.Plan {
+func nccPlan(t testing.TB, variant, launch, arch string) *workloads.Plan {
 	t.Helper()
 	p, err := workloads.LoadFS(workloads.Bundled(), "ncc/study.yaml")
 	if err != nil {

@@ -28,7 +28,7 @@ func newSweep() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "sweep FILE",
 		Short: "simulate many points: kernels, launches, architectures and changed numbers",
-		Long: `sweep runs the points of a sweep file (YAML, see docs/sweep.md): all combinations of run files, variants,
+		Long: `sweep runs the points of a sweep file (YAML, see docs/whatif.md): all combinations of run files, variants,
 launches, grids, block sizes, seeds, architectures and overrides, or listed points. Worker processes run
 them in parallel; one that crashes fails only its point.
 
