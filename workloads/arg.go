@@ -39,14 +39,15 @@ type Arg struct {
 	Name string
 
 	// Buffers.
-	Buffer Generator // "" for the other kinds
-	Bytes  uint64
-	Seed   uint64
-	Value  uint32 // iota: first word, const: every word
-	Mask   uint32 // every generated word is ANDed with it
-	Path   string // file: as written, relative to the run file
-	Data   []byte // file: its content
-	Out    bool   // the kernel writes it: shown and checked after the run
+	Buffer  Generator // "" for the other kinds
+	Bytes   uint64
+	Seed    uint64
+	Value   uint32 // iota: first word, const: every word
+	Mask    uint32 // every generated word is ANDed with it
+	Path    string // file: as written, relative to the run file
+	Data    []byte // file: its content
+	Texture *Image // the kernel reads it as a texture; nil: it does not
+	Out     bool   // the kernel writes it: shown and checked after the run
 
 	// Scalars: Type is a PTX type name; Raw its little-endian bytes. Type "hex": bytes of a structure.
 	Type string
@@ -68,7 +69,7 @@ func (a *Arg) What() string {
 	return kind
 }
 
-var argKeys = append([]string{"name", "buffer", "words", "bytes", "seed", "value", "mask", "path", "out"}, scalarNames...)
+var argKeys = append([]string{"name", "buffer", "words", "bytes", "seed", "value", "mask", "path", "out", "texture"}, scalarNames...)
 
 // UnmarshalNode reads {name: x, buffer: lcg, words: 16, seed: 1} or {name: n, u32: 12}.
 func (a *Arg) UnmarshalNode(n strictyaml.Node) error {
@@ -122,7 +123,7 @@ func (a *Arg) setKind(p strictyaml.Pair) error {
 	return nil
 }
 
-// bufferKeys lists what a buffer of each generator accepts beside name, buffer and out.
+// bufferKeys lists what a buffer of each generator accepts beside name, buffer, out and texture.
 var bufferKeys = map[Generator][]string{
 	GenLCG:    {"words", "bytes", "seed", "mask"},
 	GenZero:   {"words", "bytes"},
@@ -134,7 +135,7 @@ var bufferKeys = map[Generator][]string{
 
 func (a *Arg) keys() []string {
 	if a.IsBuffer() {
-		return append([]string{"name", "buffer", "out"}, bufferKeys[a.Buffer]...)
+		return append([]string{"name", "buffer", "out", "texture"}, bufferKeys[a.Buffer]...)
 	}
 	return []string{"name", a.Type}
 }
@@ -151,6 +152,9 @@ func (a *Arg) setField(n strictyaml.Node, p strictyaml.Pair) error {
 		return p.Value.Decode(&a.Name)
 	case "out":
 		return p.Value.Decode(&a.Out)
+	case "texture":
+		a.Texture = new(Image)
+		return a.Texture.UnmarshalNode(p.Value)
 	case "words", "bytes":
 		u, err := p.Value.Uint()
 		if err != nil {

@@ -12,26 +12,35 @@ const MaxMemoryBytes = 8 << 30
 // NewLaunch allocates and fills the buffers of a case and lays out the parameters of the compiled kernel.
 // The buffers come back in argument order; scalars have nil. Errors name the argument, the parameter and its declared type.
 func (c *Case) NewLaunch(p *isa.Program) (*isa.Launch, []*isa.Buffer, error) {
-	if len(c.Args) != len(p.Params) {
+	params, images := c.split(p)
+	if len(params) != len(p.Params) {
 		return nil, nil, c.Errorf("kernel %s has %s, %s given: %s", p.Name, count(len(p.Params), "parameter"),
-			count(len(c.Args), "argument"), signature(p))
+			count(len(params), "argument"), signature(p))
 	}
-	if err := c.namesInOrder(p); err != nil {
+	if err := c.namesInOrder(p, params); err != nil {
 		return nil, nil, err
 	}
 	total := uint64(0)
-	for i := range c.Args {
-		if err := c.Args[i].fits(i, &p.Params[i], p.Name); err != nil {
+	for k, i := range params {
+		if err := c.Args[i].fits(i, &p.Params[k], p.Name); err != nil {
 			return nil, nil, err
 		}
+	}
+	for i := range c.Args {
 		if total += c.Args[i].Bytes; total > MaxMemoryBytes {
 			return nil, nil, c.Args[i].Errorf("the buffers need %d bytes, more than the limit of %d", total, uint64(MaxMemoryBytes))
 		}
 	}
 	l := &isa.Launch{Grid: c.Grid, Block: c.Block, DynamicShared: c.DynamicShared, Mem: isa.NewMemory()}
 	bufs := make([]*isa.Buffer, len(c.Args))
-	for i := range c.Args {
-		a, param := &c.Args[i], &p.Params[i]
+	for _, i := range images {
+		a := &c.Args[i]
+		bufs[i] = l.Mem.Alloc(a.label(i), a.Bytes)
+		a.Fill(bufs[i].Data)
+		a.addTexture(l, bufs[i])
+	}
+	for k, i := range params {
+		a, param := &c.Args[i], &p.Params[k]
 		if end := int(param.Offset + param.Size); end > len(l.Params) {
 			l.Params = append(l.Params, make([]byte, end-len(l.Params))...)
 		}
@@ -42,6 +51,7 @@ func (c *Case) NewLaunch(p *isa.Program) (*isa.Launch, []*isa.Buffer, error) {
 		}
 		bufs[i] = l.Mem.Alloc(a.label(i), a.Bytes)
 		a.Fill(bufs[i].Data)
+		a.addTexture(l, bufs[i])
 		for j := range to {
 			to[j] = byte(bufs[i].Addr >> (8 * j))
 		}
@@ -51,9 +61,9 @@ func (c *Case) NewLaunch(p *isa.Program) (*isa.Launch, []*isa.Buffer, error) {
 
 // namesInOrder refuses an argument that has the name of another parameter: arguments go by position, and whoever
 // wrote the name meant that parameter.
-func (c *Case) namesInOrder(p *isa.Program) error {
-	for i := range c.Args {
-		a := &c.Args[i]
+func (c *Case) namesInOrder(p *isa.Program, params []int) error {
+	for i, arg := range params {
+		a := &c.Args[arg]
 		if a.Name == "" || a.Name == p.Params[i].Name {
 			continue
 		}
