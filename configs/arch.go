@@ -226,6 +226,7 @@ type Memory struct {
 	DRAMLatency       int     `yaml:"dram_latency"`                  // dependent load that misses L2
 	L2BytesCycle      float64 `yaml:"l2_bytes_per_cycle"`            // one SM alone
 	L2BytesCycleAll   float64 `yaml:"l2_bytes_per_cycle_all"`        // one SM's share with all SMs active
+	DRAMQueuesAll     int     `yaml:"dram_queues_all,omitempty"`     // queues that one SM's share of DRAM acts as with all SMs active
 	L2RequestAll      float64 `yaml:"l2_request_all,omitempty"`      // cycles of one SM's share that a request takes with all SMs active: SMs / slices x their clock ratio
 	DRAMBytesCycle    float64 `yaml:"dram_bytes_per_cycle"`          // one SM alone
 	DRAMBytesCycleAll float64 `yaml:"dram_bytes_per_cycle_all"`      // share with all SMs active; 0: from the board's bandwidth

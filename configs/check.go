@@ -75,6 +75,7 @@ var limits = map[string]bounds{
 	"memory.dram_latency":           {1, 1e6},
 	"memory.l2_bytes_per_cycle":     {0.01, unlimited},
 	"memory.l2_bytes_per_cycle_all": {0.01, unlimited},
+	"memory.dram_queues_all":        {0, 1024},
 	"memory.l2_request_all":         {0, 100},
 	"memory.dram_bytes_per_cycle":   {0.01, unlimited},
 	"memory.l2_line_bytes":          {4, 4096},

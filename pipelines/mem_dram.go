@@ -15,26 +15,34 @@ func (m *MemPath) ownMisses(sectors int, t *MemTiming) (own int) {
 	return own
 }
 
+// dramQueue is the queue of DRAM that serves a line. With all SMs at work a request meets those of the others at its channel and
+// bank, so its latency grows long before the bandwidth is used up. To one SM its share looks like a few queues, each slower by
+// their number, and lines fall on them at random.
+func (m *MemPath) dramQueue(line uint64) *ticks {
+	return &m.far.dramFree[hashLine(line)>>33%uint64(len(m.far.dramFree))]
+}
+
 // fromDRAM books DRAM for sectors of a line and returns when the last one arrives at the SM.
 func (m *MemPath) fromDRAM(line uint64, sectors int, now ticks) ticks {
-	p, f := &m.par, &m.far
-	f.dramFree = max(now, f.dramFree) + ticks(sectors)*p.dramSectorTicks
-	return f.dramFree - p.dramSectorTicks + ticks(p.dramLatency+jitter(line, p.dramJitter))*ticksCycle
+	p, q := &m.par, m.dramQueue(line)
+	start := max(now, *q)
+	*q = start + ticks(sectors)*p.dramQueueTicks
+	return start + ticks(sectors-1)*p.dramSectorTicks + ticks(p.dramLatency+jitter(line, p.dramJitter))*ticksCycle
 }
 
 // writeBack books DRAM for dirty sectors that L2 throws out. Nobody waits for them, but reads behind them do.
-func (m *MemPath) writeBack(sectors int, t *MemTiming) {
-	m.far.dramFree += ticks(sectors) * m.par.dramSectorTicks
+func (m *MemPath) writeBack(line uint64, sectors int, t *MemTiming) {
+	*m.dramQueue(line) += ticks(sectors) * m.par.dramQueueTicks
 	t.DRAMBytes += sectors * int(m.par.sectorBytes)
 }
 
-// evictOld is for sectors that take the place of what the last launch left in L2. As large a part of that was written, and
-// has to go to DRAM first, as this launch writes.
-func (m *MemPath) evictOld(sectors int, t *MemTiming) {
+// evictOld is for sectors of a line that take the place of what the last launch left in L2. As large a part of that was
+// written, and has to go to DRAM first, as this launch writes.
+func (m *MemPath) evictOld(line uint64, sectors int, t *MemTiming) {
 	if m.stored == 0 {
 		return
 	}
-	m.far.dramFree += ticks(uint64(sectors) * m.stored * uint64(m.par.dramSectorTicks) / m.moved)
+	*m.dramQueue(line) += ticks(uint64(sectors) * m.stored * uint64(m.par.dramQueueTicks) / m.moved)
 	m.oldDirty += uint64(sectors) * m.stored
 	if out := m.oldDirty / m.moved; out > 0 {
 		m.oldDirty -= out * m.moved

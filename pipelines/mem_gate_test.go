@@ -396,3 +396,30 @@ func TestScatteredRequests(t *testing.T) {
 		}
 	}
 }
+
+// TestDRAMQueues: with all SMs active a line waits for the lines before it in its queue of DRAM, not for those in others.
+func TestDRAMQueues(t *testing.T) {
+	for _, chip := range []bool{true, false} {
+		m := newPath(t, MemConfig{AllSMsActive: chip, SMs: 132})
+		want := 1
+		if chip {
+			want = h200(t).Memory.DRAMQueuesAll
+		}
+		if n := len(m.far.dramFree); n != want || n == 0 {
+			t.Errorf("all SMs active %v: %d queues, want %d", chip, n, want)
+		}
+		first := m.dramQueue(1)
+		for line := uint64(2); line < 20; line++ {
+			before := *first
+			at := before + ticksCycle
+			got := m.fromDRAM(line, 4, at) - ticks(m.par.dramLatency+jitter(line, m.par.dramJitter))*ticksCycle - 3*m.par.dramSectorTicks
+			same := m.dramQueue(line) == first
+			if held := *first - before; same != (held > 0) || same && held != ticksCycle+4*m.par.dramQueueTicks {
+				t.Errorf("line %d: same queue %v, held for %d ticks", line, same, held)
+			}
+			if same && got != at {
+				t.Errorf("line %d starts at %d, want %d", line, got, at)
+			}
+		}
+	}
+}

@@ -4,7 +4,8 @@ import "math/bits"
 
 // memFar is what an SM sees of L2 and DRAM: two servers with this SM's share of bandwidth.
 type memFar struct {
-	l2Free, dramFree ticks
+	l2Free   ticks
+	dramFree []ticks // next free time of each queue of DRAM, see memParams.dramQueues
 }
 
 // fetch reads sectors of a line from L2 or DRAM; the request leaves the SM at the given cycle. It returns when the last
@@ -44,7 +45,7 @@ func (m *MemPath) lookupL2(line uint64, sectors uint32, write bool, t *MemTiming
 		missing &^= hit.sectors
 	case victim != nil:
 		if dirty := m.l2.replace(victim, l2line); dirty != 0 {
-			m.writeBack(sectorCount(dirty), t)
+			m.writeBack(l2line, sectorCount(dirty), t)
 		}
 		hit = victim
 	}
@@ -55,7 +56,7 @@ func (m *MemPath) lookupL2(line uint64, sectors uint32, write bool, t *MemTiming
 				latency = p.l2LatencyFar
 			}
 		} else {
-			m.evictOld(sectorCount(missing), t)
+			m.evictOld(l2line, sectorCount(missing), t)
 		}
 	}
 	m.moved += uint64(n)

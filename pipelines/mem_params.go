@@ -63,6 +63,8 @@ type memParams struct {
 	l2SectorTicks                              ticks // one sector from L2
 	l2RequestTicks                             ticks // least time of a request, however few sectors
 	dramSectorTicks                            ticks
+	dramQueues                                 int   // queues that this SM's share of DRAM acts as
+	dramQueueTicks                             ticks // one sector in one of them
 	storeSectorTicks                           ticks
 	storeBuffer                                int
 	atomicLatency                              uint64
@@ -212,6 +214,11 @@ func newMemParams(a *configs.Arch, cfg MemConfig) (memParams, error) {
 	storebw = orFloat(storebw, l2bw/2)
 	p.l2SectorTicks = ticksFor(float64(p.sectorBytes), l2bw)
 	p.dramSectorTicks = ticksFor(float64(p.sectorBytes), drambw)
+	p.dramQueues = 1
+	if cfg.AllSMsActive {
+		p.dramQueues = orInt(mem.DRAMQueuesAll, 1)
+	}
+	p.dramQueueTicks = ticksFor(float64(p.sectorBytes)*float64(p.dramQueues), drambw)
 	p.storeSectorTicks = ticksFor(float64(p.sectorBytes), storebw)
 	p.storeBuffer = orInt(l.StoreBuffer, 24)
 	p.storeBurstTicks = ticks(l.StoreBurstSectors) * p.storeSectorTicks

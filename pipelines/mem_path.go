@@ -121,6 +121,7 @@ func NewMemPath(a *configs.Arch, cfg MemConfig) (*MemPath, error) {
 	m.misses = newLeaveRing(p.missesInFlight)
 	m.store = newStorePort(&m.par)
 	m.budget = p.coldBytes
+	m.far.dramFree = make([]ticks, p.dramQueues)
 	m.pending = make([]pendingWrite, combineSets*combineWays)
 	for i := range m.pending {
 		m.pending[i].line = noLine
