@@ -52,6 +52,7 @@ type Together struct {
 	SpeedUp map[string]float64 `json:"speedup"`
 	Fewer   map[string]float64 `json:"instruction_ratio"`
 	Why     map[string]string  `json:"why"`
+	Valid   []string           `json:"valid_for,omitempty"` // launch values that the rewrites rely on
 	Equal   bool               `json:"outputs_equal"`
 	PTX     string             `json:"-"` // the rewritten module, "" if there is nothing to rewrite
 }
@@ -213,14 +214,14 @@ func (a *Advice) combine(plan *workloads.Plan, entry string, params map[string]u
 			continue
 		}
 		text, r.Taken, last = []byte(ch.Text), true, r
-		a.Together.Rules = append(a.Together.Rules, r.Rule)
+		a.Together.Rules, a.Together.Valid = append(a.Together.Rules, r.Rule), append(a.Together.Valid, r.Valid...)
 	}
 	switch len(a.Together.Rules) {
 	case 0:
 		a.Together.Rules, a.Together.Equal = []string{}, true
 		return nil
 	case 1:
-		a.Together = Together{Rules: a.Together.Rules, SpeedUp: last.SpeedUp, Fewer: last.Fewer, Why: last.Why, Equal: true, PTX: last.change.Text}
+		a.Together = Together{Rules: a.Together.Rules, Valid: a.Together.Valid, SpeedUp: last.SpeedUp, Fewer: last.Fewer, Why: last.Why, Equal: true, PTX: last.change.Text}
 		return nil
 	}
 	_, trials, err := study.Trials(plan, []*workloads.Plan{withText(plan, string(text), entry)}, opt.Options)
@@ -228,7 +229,7 @@ func (a *Advice) combine(plan *workloads.Plan, entry string, params map[string]u
 		return err
 	}
 	r := judge(a.Archs, &Change{}, &trials[0])
-	a.Together = Together{Rules: a.Together.Rules, SpeedUp: r.SpeedUp, Fewer: r.Fewer, Why: r.Why, Equal: r.Equal, PTX: string(text)}
+	a.Together = Together{Rules: a.Together.Rules, Valid: a.Together.Valid, SpeedUp: r.SpeedUp, Fewer: r.Fewer, Why: r.Why, Equal: r.Equal, PTX: string(text)}
 	if !r.Equal {
 		a.Equal, a.Together.PTX = false, ""
 		return errors.New("the rewrites together change the outputs, though each alone does not: " + r.Differs)

@@ -111,6 +111,9 @@ func (a *Advice) textTogether(b *strings.Builder, gain bool) {
 		return
 	}
 	fmt.Fprintf(b, "\nTogether (%s), outputs equal\n", strings.Join(t.Rules, ", "))
+	for _, v := range t.Valid {
+		fmt.Fprintf(b, "  valid only for launches with %s\n", v)
+	}
 	for _, arch := range a.Archs {
 		fmt.Fprintf(b, "  %-8s %.2fx  %s\n", arch, t.SpeedUp[arch], t.Why[arch])
 	}
