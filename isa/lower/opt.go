@@ -79,8 +79,11 @@ func (f *fn) removeDead() {
 	for len(work) > 0 {
 		w := work[len(work)-1]
 		work = work[:len(work)-1]
-		in := &w.b.insts[w.i]
-		f.uses(in, n, func(id int) {
+		in := w.b.insts[w.i]
+		if isAtomic(&in) {
+			in.NDst = 0 // that a guarded one keeps its old result is no reason to want it
+		}
+		f.uses(&in, n, func(id int) {
 			if !needed[id] {
 				needed[id] = true
 				for _, d := range defsOf[id] {
@@ -96,6 +99,13 @@ func (f *fn) removeDead() {
 				dead(in)
 				continue
 			}
+			if isAtomic(in) {
+				wanted := false
+				f.defs(in, n, func(id int) { wanted = wanted || needed[id] })
+				if !wanted {
+					dropResult(in)
+				}
+			}
 			// Predicate results that nobody reads become PT, so that no register is wasted on them.
 			for k := range in.Dst[:in.NDst] {
 				if o := &in.Dst[k]; o.Kind == isa.KindPred && o.Reg >= isa.VirtualBase && !needed[n.of(isa.KindPred, o.Reg)] {
@@ -105,6 +115,24 @@ func (f *fn) removeDead() {
 		}
 	}
 	f.compact()
+}
+
+// isAtomic says that the instruction is an atomic operation that gives the old value in a register.
+func isAtomic(in *isa.Inst) bool {
+	switch in.Op {
+	case isa.OpATOM, isa.OpATOMG, isa.OpATOMS:
+		return in.NDst == 1 && in.Dst[0].Kind == isa.KindReg && in.Dst[0].Reg != isa.RZ
+	}
+	return false
+}
+
+// dropResult makes an atomic operation whose old value nobody reads a reduction, or lets it write RZ.
+func dropResult(in *isa.Inst) {
+	if in.Op == isa.OpATOMG && in.Mod.Sub != isa.SubExch && in.Mod.Sub != isa.SubCAS {
+		in.Op, in.NDst, in.Dst[0] = isa.OpRED, 0, isa.Operand{}
+		return
+	}
+	in.Dst[0] = rz
 }
 
 // removeDeadWrites removes instructions without effect whose results are overwritten before anybody reads them.

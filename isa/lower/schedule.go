@@ -115,13 +115,13 @@ type scheduler struct {
 // memSpaces is the set of spaces an instruction accesses, as bits: global, shared, local.
 func memSpaces(in *isa.Inst) int {
 	switch in.Op {
-	case isa.OpLDG, isa.OpSTG, isa.OpATOMG, isa.OpRED, isa.OpLDU:
+	case isa.OpLDG, isa.OpSTG, isa.OpATOMG, isa.OpLDU:
 		return 1
 	case isa.OpLDS, isa.OpSTS, isa.OpATOMS:
 		return 2
 	case isa.OpLDL, isa.OpSTL:
 		return 4
-	case isa.OpLD, isa.OpST, isa.OpATOM, isa.OpLDGSTS, isa.OpTEX, isa.OpTLD:
+	case isa.OpLD, isa.OpST, isa.OpATOM, isa.OpRED, isa.OpLDGSTS, isa.OpTEX, isa.OpTLD:
 		return 7
 	}
 	return 0
