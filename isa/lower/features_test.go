@@ -170,3 +170,29 @@ func TestNewerTarget(t *testing.T) {
 		t.Errorf("notes %q", p.Notes)
 	}
 }
+
+// TestSharedIncrement: counting in shared memory without use of the old value is ATOMS.POPC.INC from Ampere on, as ptxas has it.
+func TestSharedIncrement(t *testing.T) {
+	m := parseKernel(t, "hist")
+	for _, sm := range []int{75, 80, 90, 120} {
+		p, err := Compile(m, "", testTarget(sm), Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		atoms, incs := 0, 0
+		for i := range p.Insts {
+			if in := &p.Insts[i]; in.Op == isa.OpATOMS {
+				atoms++
+				if in.Dst[0].Reg != isa.RZ {
+					t.Errorf("sm_%d: %s keeps its result", sm, in)
+				}
+				if in.Mod.Has(isa.ModPopcInc) {
+					incs++
+				}
+			}
+		}
+		if atoms == 0 || sm >= 80 && incs != atoms || sm < 80 && incs != 0 {
+			t.Errorf("sm_%d: %d atomics, %d of them increments", sm, atoms, incs)
+		}
+	}
+}

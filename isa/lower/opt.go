@@ -103,7 +103,12 @@ func (f *fn) removeDead() {
 				wanted := false
 				f.defs(in, n, func(id int) { wanted = wanted || needed[id] })
 				if !wanted {
-					dropResult(in)
+					one := isImm(in.Src[1], 1)
+					if id := n.of(in.Src[1].Kind, in.Src[1].Reg); in.Src[1].Kind == isa.KindReg && in.Src[1].Flags == 0 && id >= 0 && len(defsOf[id]) == 1 {
+						def := &defsOf[id][0].b.insts[defsOf[id][0].i]
+						one = def.Op == isa.OpMOV && def.Guard.Kind == isa.KindNone && isImm(def.Src[0], 1)
+					}
+					f.dropResult(in, one)
 				}
 			}
 			// Predicate results that nobody reads become PT, so that no register is wasted on them.
@@ -126,13 +131,19 @@ func isAtomic(in *isa.Inst) bool {
 	return false
 }
 
-// dropResult makes an atomic operation whose old value nobody reads a reduction, or lets it write RZ.
-func dropResult(in *isa.Inst) {
+// dropResult makes an atomic operation whose old value nobody reads a reduction, or lets it write RZ. From Ampere on shared
+// memory has an instruction that adds one for each lane.
+func (f *fn) dropResult(in *isa.Inst, addsOne bool) {
 	if in.Op == isa.OpATOMG && in.Mod.Sub != isa.SubExch && in.Mod.Sub != isa.SubCAS {
 		in.Op, in.NDst, in.Dst[0] = isa.OpRED, 0, isa.Operand{}
 		return
 	}
 	in.Dst[0] = rz
+	if word := in.Mod.Type == isa.U32 || in.Mod.Type == isa.S32 || in.Mod.Type == isa.TypeNone; addsOne && word && in.Op == isa.OpATOMS &&
+		in.Mod.Sub == isa.SubAdd && in.Mod.Size <= 4 && f.t.SM >= 80 {
+		in.Mod.Flags |= isa.ModPopcInc
+		in.NSrc, in.Src[1] = 1, isa.Operand{}
+	}
 }
 
 // removeDeadWrites removes instructions without effect whose results are overwritten before anybody reads them.
