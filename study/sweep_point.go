@@ -10,6 +10,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/sarchlab/smsim/configs"
 	"github.com/sarchlab/smsim/sim"
 	"github.com/sarchlab/smsim/strictyaml"
 	"github.com/sarchlab/smsim/workloads"
@@ -33,11 +34,25 @@ type benchKey struct {
 type sharedBench struct {
 	once sync.Once
 	b    *bench
-	base []byte // hash of the unchanged architecture
+	base []byte                 // the unchanged architecture as text: listing its keys for every point would take longer than a short run
+	keys map[string]configs.Key // by the spelling of the overrides
 	err  error
 }
 
-// newSweepRunner takes the version of the tool: results of another one are not reused.
+// key is what a spelling of an override stands for.
+func (sb *sharedBench) key(spelling string) configs.Key {
+	k, ok := sb.keys[spelling]
+	if !ok {
+		var err error
+		if k, err = sb.b.base.arch.KeyOf(spelling); err != nil {
+			k = configs.Key{Path: spelling}
+		}
+		sb.keys[spelling] = k
+	}
+	return k
+}
+
+// newSweepRunner is used by one goroutine. It takes the version of the tool: results of another one are not reused.
 func newSweepRunner(s *Sweep, tool string) *sweepRunner {
 	return &sweepRunner{sweep: s, tool: tool, benches: map[benchKey]*sharedBench{}}
 }
@@ -51,7 +66,15 @@ func (r *sweepRunner) bench(p *SweepPoint) (*sharedBench, error) {
 		r.benches[key] = sb
 	}
 	r.mu.Unlock()
-	sb.once.Do(func() { sb.b, sb.err = r.newBench(p) })
+	sb.once.Do(func() {
+		if sb.b, sb.err = r.newBench(p); sb.err != nil {
+			return
+		}
+		sb.keys = map[string]configs.Key{}
+		for _, k := range sb.b.base.arch.Keys() {
+			sb.base = fmt.Appendf(sb.base, "%s=%s\x00", k.Path, k.Value)
+		}
+	})
 	return sb, sb.err
 }
 
@@ -95,17 +118,11 @@ func (r *sweepRunner) hash(p *SweepPoint) string {
 	b := sb.b
 	set := map[string]string{}
 	for _, o := range p.Overrides {
-		path, now := o.Key, ""
-		if k, err := b.base.arch.KeyOf(o.Key); err == nil {
-			path, now = k.Path, k.Value
-		}
-		if o.Value != now {
-			set[path] = o.Value
+		if k := sb.key(o.Key); o.Value != k.Value {
+			set[k.Path] = o.Value
 		}
 	}
-	for _, k := range b.base.arch.Keys() {
-		fmt.Fprintf(h, "%s=%s\x00", k.Path, k.Value)
-	}
+	_, _ = h.Write(sb.base)
 	for _, k := range slices.Sorted(maps.Keys(set)) {
 		fmt.Fprintf(h, "set %s=%s\x00", k, set[k])
 	}
