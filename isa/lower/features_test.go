@@ -183,7 +183,7 @@ func TestSharedIncrement(t *testing.T) {
 		for i := range p.Insts {
 			if in := &p.Insts[i]; in.Op == isa.OpATOMS {
 				atoms++
-				if in.Dst[0].Reg != isa.RZ {
+				if in.Dst[in.NDst-1].Reg != isa.RZ {
 					t.Errorf("sm_%d: %s keeps its result", sm, in)
 				}
 				if in.Mod.Has(isa.ModPopcInc) {

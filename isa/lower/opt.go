@@ -126,7 +126,11 @@ func (f *fn) removeDead() {
 func isAtomic(in *isa.Inst) bool {
 	switch in.Op {
 	case isa.OpATOM, isa.OpATOMG, isa.OpATOMS:
-		return in.NDst == 1 && in.Dst[0].Kind == isa.KindReg && in.Dst[0].Reg != isa.RZ
+		if in.NDst == 2 && in.Dst[0] != pt { // from Volta on a predicate comes first
+			return false
+		}
+		o := in.Dst[max(in.NDst, 1)-1]
+		return o.Kind == isa.KindReg && o.Reg != isa.RZ
 	}
 	return false
 }
@@ -135,10 +139,10 @@ func isAtomic(in *isa.Inst) bool {
 // memory has an instruction that adds one for each lane.
 func (f *fn) dropResult(in *isa.Inst, addsOne bool) {
 	if in.Op == isa.OpATOMG && in.Mod.Sub != isa.SubExch && in.Mod.Sub != isa.SubCAS {
-		in.Op, in.NDst, in.Dst[0] = isa.OpRED, 0, isa.Operand{}
+		in.Op, in.NDst, in.Dst = isa.OpRED, 0, [isa.MaxDst]isa.Operand{}
 		return
 	}
-	in.Dst[0] = rz
+	in.Dst[in.NDst-1] = rz
 	if word := in.Mod.Type == isa.U32 || in.Mod.Type == isa.S32 || in.Mod.Type == isa.TypeNone; addsOne && word && in.Op == isa.OpATOMS &&
 		in.Mod.Sub == isa.SubAdd && in.Mod.Size <= 4 && f.t.SM >= 80 {
 		in.Mod.Flags |= isa.ModPopcInc
