@@ -17,12 +17,12 @@ func TestQueue(t *testing.T) {
 		}
 		m.Access(access(100+i, isa.ClassSTG, 4, stride(page+i*4096, 4)))
 	}
-	state, until, blocked := m.Blocked(108, 0, isa.ClassSTG)
+	_, until, blocked := m.Blocked(108, 0, isa.ClassSTG)
 	if blocked { // the first store has left by then
 		t.Fatalf("ninth store blocked until %d", until)
 	}
 	m.Access(access(108, isa.ClassSTG, 4, stride(page+9*4096, 4)))
-	state, until, blocked = m.Blocked(109, 0, isa.ClassSTG)
+	state, until, blocked := m.Blocked(109, 0, isa.ClassSTG)
 	if blocked {
 		m.Access(access(until, isa.ClassSTG, 4, stride(page+10*4096, 4)))
 	}

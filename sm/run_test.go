@@ -46,9 +46,7 @@ func op(o isa.Op, dst isa.Operand, src ...isa.Operand) isa.Inst {
 	if dst.Kind != isa.KindNone {
 		in.NDst, in.Dst[0] = 1, dst
 	}
-	for i, s := range src {
-		in.Src[i] = s
-	}
+	copy(in.Src[:], src)
 	in.NSrc = uint8(len(src))
 	return in
 }

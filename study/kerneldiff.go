@@ -39,7 +39,6 @@ type KernelDiff struct {
 	Buffers []BufferDiff     `json:"buffers"` // those that differ
 	Classes []MixRow         `json:"classes"` // executed warp-instructions by class
 	Pipes   []MixRow         `json:"pipes"`   // and by pipe
-	notes   []string
 }
 
 // FirstDifference is the first word in which the results differ.

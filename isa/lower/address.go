@@ -103,9 +103,6 @@ func (b *builder) memAt(words []word, off int64, space string) word {
 	return m
 }
 
-// paramWords are the words of a kernel parameter at byte offset off of symbol s.
-func (b *builder) paramWord(off int64) word { return isa.C(0, int64(b.t().ParamBase)+off) }
-
 // sharedAddress is the address of a shared variable in the shared window. From compute capability 9.0 on the
 // window of a block in a cluster starts at its rank shifted by 24 bits, and the compiler adds it.
 func (b *builder) sharedAddress(s *symbol) word {

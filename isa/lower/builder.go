@@ -22,7 +22,6 @@ type builder struct {
 	cc       word     // predicate that holds PTX's carry flag CC.CF; KindNone before the first .cc
 	returnTo *block   // inside an inlined device function: where ret continues
 	calls    []string // functions being inlined, for the recursion check
-	labels   map[*symbol]*block
 }
 
 // t is the target.
@@ -46,10 +45,9 @@ func (b *builder) regs(n int) []word {
 // pred is a new virtual predicate.
 func (b *builder) pred() word { return isa.P(b.f.newPred()) }
 
-func (f *fn) newReg() isa.Reg   { r := f.nextReg; f.nextReg++; return r }
-func (f *fn) newPred() isa.Reg  { r := f.nextPred; f.nextPred++; return r }
-func (f *fn) newUReg() isa.Reg  { r := f.nextUReg; f.nextUReg++; return r }
-func (f *fn) newUPred() isa.Reg { r := f.nextUPred; f.nextUPred++; return r }
+func (f *fn) newReg() isa.Reg  { r := f.nextReg; f.nextReg++; return r }
+func (f *fn) newPred() isa.Reg { r := f.nextPred; f.nextPred++; return r }
+func (f *fn) newUReg() isa.Reg { r := f.nextUReg; f.nextUReg++; return r }
 
 // Words that rules need often.
 var (
@@ -160,14 +158,8 @@ func (b *builder) arg(i int) *ptx.Arg {
 // upper bits are undefined. A special register is read by an instruction emitted here.
 func (b *builder) src(i int, typ string) []word { return b.value(b.arg(i), typ) }
 
-// src32 is the only word of a source of at most 32 bits.
-func (b *builder) src32(i int, typ string) word { return b.src(i, typ)[0] }
-
 // dst gives the words of destination operand i that hold a value of type typ. "_" gives RZ.
 func (b *builder) dst(i int, typ string) []word { return b.destination(b.arg(i), typ) }
-
-// dst32 is the only word of a destination of at most 32 bits.
-func (b *builder) dst32(i int, typ string) word { return b.dst(i, typ)[0] }
 
 // dstAll gives all words of the register that destination operand i names, which can be wider than the
 // instruction's type (ld.u8 into a .b64 register).

@@ -262,8 +262,7 @@ func (f *fn) postDominators() {
 		num[i] = -1
 	}
 	var order []*block
-	var visit func(b *block)
-	visit = func(b *block) {
+	visit := func(b *block) {
 		// Explicit stack: kernels can have thousands of blocks.
 		type frame struct {
 			b *block

@@ -47,7 +47,6 @@ type fn struct {
 	usesCC        bool
 	ready         map[isa.Operand]isa.Operand // constants that the current block has in registers
 	barriers      int
-	notes         []string
 	spillBytes    int64
 	unspillable   map[int32]bool // dense numbers of registers made by spilling
 	keepSpillable map[isa.Reg]bool
@@ -74,7 +73,6 @@ type block struct {
 
 	id        int    // index in reverse post-order after cfg analysis
 	to        *block // target of the terminating branch; nil: none
-	table     []*block
 	idom      *block
 	ipdom     *block
 	depth     int   // loop nesting depth

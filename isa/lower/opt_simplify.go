@@ -131,14 +131,14 @@ func (f *fn) simplifyAdd(in *isa.Inst, k int) {
 		}
 	}
 	// x + -x cancels.
+again:
 	for i := 0; i < len(terms); i++ {
 		for j := i + 1; j < len(terms); j++ {
 			a, b := terms[i], terms[j]
 			if b.Flags ^= isa.Neg; a == b && a.Kind == isa.KindReg {
 				terms = append(terms[:j], terms[j+1:]...)
 				terms = append(terms[:i], terms[i+1:]...)
-				i, j = -1, len(terms)
-				break
+				goto again
 			}
 		}
 	}

@@ -96,11 +96,10 @@ func (x *expander) mad24(d, a, b, c word) word {
 
 // xm are the modifiers of an XMAD.
 type xm struct {
-	aHi, bHi   bool // use the upper half of the factor
-	aS, bS     bool // the half is signed
-	mrg, psl   bool
-	c          isa.Sub
-	destUnused bool
+	aHi, bHi bool // use the upper half of the factor
+	aS, bS   bool // the half is signed
+	mrg, psl bool
+	c        isa.Sub
 }
 
 // xmad is Maxwell's 16 x 16 + 32 bit multiply-add.

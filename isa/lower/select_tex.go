@@ -1,6 +1,8 @@
 package lower
 
 import (
+	"slices"
+
 	"github.com/sarchlab/smsim/isa"
 	"github.com/sarchlab/smsim/isa/ptx"
 )
@@ -15,10 +17,7 @@ func ruleTex(x *expander) {
 		return
 	}
 	x.drop("v4")
-	var types []string
-	for _, m := range x.mods {
-		types = append(types, m)
-	}
+	types := slices.Clone(x.mods)
 	x.mods = nil
 	if len(types) != 2 || typeBits(types[0]) != 32 || types[1] != "s32" && types[1] != "f32" {
 		x.fail("%s is not modelled: tex gives .v4.u32, .v4.s32 or .v4.f32 for coordinates of type .s32 or .f32, without .level or .grad", x.in.Name())

@@ -114,15 +114,6 @@ func writesMemory(in *isa.Inst) bool {
 	return false
 }
 
-// readsMemory says that the instruction loads from memory that stores can change.
-func readsMemory(in *isa.Inst) bool {
-	switch in.Op {
-	case isa.OpLD, isa.OpLDG, isa.OpLDU, isa.OpLDS, isa.OpLDL:
-		return true
-	}
-	return false
-}
-
 // hasEffect says that the instruction must stay even if nobody reads its results.
 func hasEffect(in *isa.Inst) bool {
 	if writesMemory(in) {

@@ -89,7 +89,6 @@ type modState struct {
 	in    *isa.Inst
 	types []isa.Type
 	bools int
-	red   bool
 }
 
 // apply takes one modifier; ok is false when the opcode has no such modifier that we know.

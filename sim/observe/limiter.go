@@ -21,12 +21,6 @@ const (
 	strained  = 0.55 // from here on a busy unit is named if warps wait for it more than for anything else
 )
 
-// waiting is a group of warp states with one cause.
-type waiting struct {
-	kind   sim.LimiterKind
-	states []sim.WarpState
-}
-
 // Limit names what bounds the run.
 func Limit(r *sim.Result) sim.Limiter {
 	s := stateTable(r)

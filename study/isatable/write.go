@@ -109,11 +109,9 @@ lowering for the simulated one) folded or fused executions, so that the number i
 			b.WriteString("| instruction | meaning and rules | since | machine code: results a cycle and SM | sm_90 latency: H200, simulated | sm_90 results a cycle: H200, simulated | AMD |\n")
 			b.WriteString("|---|---|---|---|---|---|---|\n")
 		}
-		since := r.Target
+		since := ""
 		if r.Since != "" {
 			since = "PTX " + r.Since + ", " + r.Target
-		} else {
-			since = ""
 		}
 		meaning := r.Meaning
 		if r.Rules != "" {
