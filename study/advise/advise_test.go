@@ -1,0 +1,92 @@
+package advise
+
+import (
+	"path"
+	"slices"
+	"testing"
+
+	"github.com/sarchlab/smsim/isa/ptx"
+	"github.com/sarchlab/smsim/study"
+	"github.com/sarchlab/smsim/workloads"
+)
+
+// bundledCase is the small launch of a variant of a bundled study.
+func bundledCase(t *testing.T, name, variant string) *workloads.Plan {
+	t.Helper()
+	p, err := workloads.LoadFS(workloads.Bundled(), path.Join(name, "study.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Archs, p.Compare = []string{"sm_90"}, nil
+	p.Cases = slices.DeleteFunc(p.Cases, func(c *workloads.Case) bool { return c.Variant != variant })
+	if len(p.Cases) == 0 {
+		t.Fatalf("%s has no variant %s", name, variant)
+	}
+	p.Cases = p.Cases[:1]
+	return p
+}
+
+// TestKernels lists the rules that apply to kernels as nvcc writes them. Those that are simulated must keep the outputs of the whole grid, and
+// the rewrites together must gain at least what is given.
+func TestKernels(t *testing.T) {
+	for _, c := range []struct {
+		workload, variant string
+		rules             []string
+		gain              float64 // 0: not simulated here
+	}{
+		{"dot8", "dot8_imad", []string{"dot"}, 1.1},
+		{"conv1d", "conv1d_imad", []string{"dot"}, 1.05},
+		{"sad4", "sad4_absdiff", []string{"sad"}, 0.9},
+		{"montmul", "montmul", []string{"wide"}, 1.02},
+		{"hamming", "hamming", []string{"popc"}, 0.9},
+		{"divide", "divide_param", []string{"constant"}, 1.2},
+		{"floyd", "floyd_nofuse", []string{"constant"}, 0},
+		{"sw", "sw_nofuse", []string{"constant", "minmax"}, 0},
+		{"sw", "sw_dpx", nil, 0},
+		{"ncc", "imad_c1", []string{"dot"}, 0},
+		{"ncc", "imad_c2", []string{"dot"}, 0},
+		{"ncc", "imad_c4", []string{"dot", "mad"}, 0},
+		{"ncc", "dp4a_c4", nil, 0},
+		{"gemm8", "gemm8_imad", []string{"dot"}, 0},
+		{"sha256", "sha256", []string{"lop3"}, 0},
+		{"saxpyi", "saxpyi", nil, 0},
+	} {
+		t.Run(c.variant, func(t *testing.T) {
+			p := bundledCase(t, c.workload, c.variant)
+			var got []string
+			cs := p.Cases[0]
+			m, err := ptx.Parse(cs.Kernel.Path, cs.Kernel.Text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			fn := m.Entry(cs.Entry)
+			for _, r := range Rules() {
+				ch, err := Rewrite(cs.Kernel.Path, cs.Kernel.Text, fn.Name, scalars(fn, cs), r)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if ch != nil && !(r.Name == "constant" && c.workload == "gemm8") { // its one column panel is a divisor of the block index
+					got = append(got, r.Name)
+				}
+			}
+			if !slices.Equal(got, c.rules) {
+				t.Fatalf("rules %v, want %v", got, c.rules)
+			}
+			if c.gain == 0 || testing.Short() {
+				return
+			}
+			a, err := Advise(p, Options{Options: study.Options{}, NoWarps: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, r := range a.Rewrites {
+				if !r.Equal {
+					t.Errorf("%s changes the output: %s", r.Rule, r.Differs)
+				}
+				if r.SpeedUp["sm_90"] < c.gain {
+					t.Errorf("%s: speed-up %.3f, at least %.2f expected: %s", r.Rule, r.SpeedUp["sm_90"], c.gain, r.Why["sm_90"])
+				}
+			}
+		})
+	}
+}
