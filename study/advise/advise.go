@@ -156,7 +156,7 @@ func judge(archs []string, ch *Change, t *study.Trial) Rewritten {
 			continue
 		}
 		r.SpeedUp[arch], r.Fewer[arch] = p.SpeedUp, p.InstructionRatio
-		r.Why[arch] = why(p)
+		r.Why[arch] = why(p, ch.Rule.trades)
 		if !p.OutputsEqual {
 			r.Equal = false
 			r.Differs = p.Difference.String()
@@ -228,7 +228,11 @@ func (a *Advice) combine(plan *workloads.Plan, entry string, params map[string]u
 	if err != nil {
 		return err
 	}
-	r := judge(a.Archs, &Change{}, &trials[0])
+	trades := false
+	for _, r := range a.Rewrites {
+		trades = trades || r.Taken && r.change.Rule.trades
+	}
+	r := judge(a.Archs, &Change{Rule: Rule{trades: trades}}, &trials[0])
 	a.Together = Together{Rules: a.Together.Rules, Valid: a.Together.Valid, SpeedUp: r.SpeedUp, Fewer: r.Fewer, Why: r.Why, Equal: r.Equal, PTX: string(text)}
 	if !r.Equal {
 		a.Equal, a.Together.PTX = false, ""

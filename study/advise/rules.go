@@ -13,22 +13,24 @@ type Rule struct {
 	Name  string // "dot"
 	About string // what it does, for reports
 	find  func(*kernel, *namer) []*site
+	// trades says that the rewrite has more instructions on purpose, for pipes with room in the place of a slow one.
+	trades bool
 }
 
 // Rules lists the rules in the order in which they are applied together: forms that others build on come first.
 func Rules() []Rule {
 	return []Rule{
-		{"constant", "divisors, and factors of one, that are launch constants: division by a constant, no multiplication", launchConstants},
-		{"minmax", "compare and select to min and max, max with zero to max.relu (fused to DPX forms by the lowering)", minmax},
-		{"dot", "bytes and half-words multiplied and added: dp4a, dp2a", dots},
-		{"sad", "absolute differences: sad, vabsdiff4 with accumulation", sads},
-		{"popc", "population counts of several words: full adders (lop3) count two of three words at once", populations},
-		{"mad", "separate multiplication and addition: mad.lo", mads},
-		{"wide", "low and high halves of products: mul.wide, chains of wide multiply-adds", wides},
-		{"carry", "carries found by comparison: add.cc, addc", carries},
-		{"shf", "shifts joined by or: funnel shift, rotate", funnels},
-		{"prmt", "bytes moved by shifts and masks: prmt", shuffles},
-		{"lop3", "and, or, xor, not of three values: lop3", logic},
+		{"constant", "divisors, and factors of one, that are launch constants: division by a constant, no multiplication", launchConstants, false},
+		{"minmax", "compare and select to min and max, max with zero to max.relu (fused to DPX forms by the lowering)", minmax, false},
+		{"dot", "bytes and half-words multiplied and added: dp4a, dp2a", dots, false},
+		{"sad", "absolute differences: sad, vabsdiff4 with accumulation", sads, false},
+		{"popc", "population counts of several words: full adders (lop3) count two of three words at once", populations, true},
+		{"mad", "separate multiplication and addition: mad.lo", mads, false},
+		{"wide", "low and high halves of products: mul.wide, chains of wide multiply-adds", wides, false},
+		{"carry", "carries found by comparison: add.cc, addc", carries, false},
+		{"shf", "shifts joined by or: funnel shift, rotate", funnels, false},
+		{"prmt", "bytes moved by shifts and masks: prmt", shuffles, false},
+		{"lop3", "and, or, xor, not of three values: lop3", logic, false},
 	}
 }
 

@@ -9,7 +9,7 @@ import (
 )
 
 // why explains a pair of runs from their results: where the gain comes from, or what keeps it away.
-func why(p *study.Pair) string {
+func why(p *study.Pair, trades bool) string {
 	a, b := p.Runs()
 	fewer := p.InstructionRatio
 	switch {
@@ -24,6 +24,8 @@ func why(p *study.Pair) string {
 		return fmt.Sprintf("%.2fx fewer warp-instructions, IPC %.2f to %.2f; %s", fewer, a.IPC, b.IPC, limitMoves(a, b))
 	case p.SpeedUp >= gainFrom:
 		return fmt.Sprintf("%s though %.2fx as many warp-instructions run; %s", relief(a, b), 1/fewer, limitMoves(a, b))
+	case fewer < 0.999 && trades:
+		return fmt.Sprintf("%.2fx as many warp-instructions run, for a slow pipe that is not the limit here: %s", 1/fewer, limit(a))
 	case fewer < 0.999:
 		return fmt.Sprintf("emulated: %s runs %.2fx as many warp-instructions with it (more of %s); %s", a.Arch, 1/fewer, grown(p), limitMoves(a, b))
 	}
