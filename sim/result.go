@@ -87,7 +87,7 @@ type Result struct {
 type PipeUse struct {
 	Name        string  `json:"name"` // "alu", "fma", "lsu", ...
 	Insts       uint64  `json:"instructions"`
-	BusyCycles  uint64  `json:"busy_cycles"` // summed over the pipe's instances
+	BusyCycles  uint64  `json:"busy_cycles"` // summed over the pipe's instances, to the end of the run
 	Instances   int     `json:"instances"`   // 4: one a sub-partition; 1: shared by the SM
 	Utilization float64 `json:"utilization"` // BusyCycles / (Instances * Cycles)
 }
@@ -122,9 +122,15 @@ type Occupancy struct {
 	TheoreticalBlocks int     `json:"theoretical_blocks"`
 	MaxWarps          int     `json:"max_warps"`
 	Theoretical       float64 `json:"theoretical"`
-	AchievedWarps     float64 `json:"achieved_warps"` // average resident warps while any is
-	Achieved          float64 `json:"achieved"`
-	Limiter           string  `json:"limiter"` // warps, blocks, registers, shared, grid
+	// ActiveCycles are the cycles with at least one resident warp: Result.Cycles less the launch and the exit overhead
+	// and gaps between blocks. A warp is resident from its place in a sub-partition to its last store, and has a
+	// state in each of these cycles: AchievedWarps * ActiveCycles is the sum of the warp states.
+	ActiveCycles  uint64  `json:"active_cycles"`
+	AchievedWarps float64 `json:"achieved_warps"` // average resident warps over ActiveCycles
+	Achieved      float64 `json:"achieved"`
+	// Limiter is the resource that stops the next block: warps, blocks, registers, shared. A grid that gives the SM
+	// fewer blocks than fit (Result.BlocksRun) does not count here.
+	Limiter string `json:"limiter"`
 }
 
 // MemoryUse holds the memory counters.
@@ -175,6 +181,7 @@ const (
 	LimitBarrier   LimiterKind = "barrier"
 	LimitFetch     LimiterKind = "instruction_fetch"
 	LimitRegFile   LimiterKind = "register_file"
+	LimitShared    LimiterKind = "shared_memory" // its data stage passes a request several times
 )
 
 // Limiter names what bounds the run, with the evidence in one sentence.

@@ -18,6 +18,8 @@ func shortLimiter(r *Run) string {
 		return l.What + " pipe"
 	case l.Kind == sim.LimitIssue:
 		return fmt.Sprintf("issue %.0f %%", 100*r.IssueSlots.Utilization)
+	case l.Kind == sim.LimitShared:
+		return l.What
 	case l.What == "" || l.What == string(l.Kind):
 		return string(l.Kind)
 	}

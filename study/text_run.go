@@ -33,8 +33,8 @@ func (t *textWriter) run(r *Run) {
 		t.fact("work", fmt.Sprintf("%.4g %s a cycle", r.WorkCycle, r.WorkUnit))
 	}
 	o := &r.Occupancy
-	t.fact("occupancy", fmt.Sprintf("%d of %d warps possible (%s; limited by %s), %.1f resident on average (%s)",
-		o.TheoreticalWarps, o.MaxWarps, percent(o.Theoretical), o.Limiter, o.AchievedWarps, percent(o.Achieved)))
+	t.fact("occupancy", fmt.Sprintf("%d of %d warps fit (%s; limited by %s); %s%.1f resident on average (%s)",
+		o.TheoreticalWarps, o.MaxWarps, percent(o.Theoretical), o.Limiter, gridWords(r), o.AchievedWarps, percent(o.Achieved)))
 	t.fact("limit", r.Limiter.Sentence)
 	t.fact("check", r.Check+checkNote(r))
 	t.states(r)
@@ -42,6 +42,14 @@ func (t *textWriter) run(r *Run) {
 	t.memory(r)
 	t.hottest(r)
 	t.outputs(r)
+}
+
+// gridWords says that the grid, not a resource, keeps the SM from being full; "" if it does not.
+func gridWords(r *Run) string {
+	if r.BlocksRun >= r.Occupancy.TheoreticalBlocks {
+		return ""
+	}
+	return fmt.Sprintf("this SM gets only %s where %d fit; ", plural(r.BlocksRun, "block"), r.Occupancy.TheoreticalBlocks)
 }
 
 // fact writes a named line, wrapped under itself.

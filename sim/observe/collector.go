@@ -47,8 +47,28 @@ type instCount struct {
 	states   [sim.NumWarpStates]uint64
 }
 
-// pipeCount is the load of one pipe.
-type pipeCount struct{ insts, busy uint64 }
+// pipeCount is the load of one pipe. What is booked at an issue may be worked off much later: an instance takes one
+// thing after the other, so until says when it is done with all that was booked.
+type pipeCount struct {
+	insts, busy uint64
+	until       []uint64 // by instance
+}
+
+// hold books cycles on the instance of a sub-partition.
+func (n *pipeCount) hold(sub, subs int, cycle, cycles uint64) {
+	n.busy += cycles
+	u := &n.until[sub*len(n.until)/subs]
+	*u = max(*u, cycle) + cycles
+}
+
+// busyBefore is the booked load less what is worked off after the end of the run, such as stores nobody waits for.
+func (n *pipeCount) busyBefore(end uint64) uint64 {
+	busy := n.busy
+	for _, u := range n.until {
+		busy -= min(busy, u-min(u, end))
+	}
+	return busy
+}
 
 // subCount is the use of one sub-partition's issue slots.
 type subCount struct {
@@ -82,6 +102,9 @@ type Collector struct {
 // NewCollector is a collector for one run.
 func NewCollector(m Machine) *Collector {
 	c := &Collector{m: m, insts: make([]instCount, len(m.Program.Insts)), pipes: make([]pipeCount, len(m.Pipes)), subs: make([]subCount, m.SubPartitions)}
+	for i, p := range m.Pipes {
+		c.pipes[i].until = make([]uint64, p.Instances)
+	}
 	return c
 }
 
@@ -117,14 +140,14 @@ func (c *Collector) issue(r *sim.IssueRecord) {
 	}
 	if r.Pipe >= 0 {
 		c.pipes[r.Pipe].insts++
-		c.pipes[r.Pipe].busy += r.PipeCycles
+		c.pipes[r.Pipe].hold(r.SubPartition, len(c.subs), r.Cycle, r.PipeCycles)
 		for _, h := range r.Holds {
-			c.pipes[h].busy += r.PipeCycles
+			c.pipes[h].hold(r.SubPartition, len(c.subs), r.Cycle, r.PipeCycles)
 		}
 	}
 	if r.Shared >= 0 {
 		c.pipes[r.Shared].insts++
-		c.pipes[r.Shared].busy += r.SharedCycles
+		c.pipes[r.Shared].hold(r.SubPartition, len(c.subs), r.Cycle, r.SharedCycles)
 	}
 	if c.m.SampleCycles > 0 {
 		c.sample(r)
@@ -187,7 +210,7 @@ func (c *Collector) memory(r *sim.MemoryRecord) {
 	m := &c.mem
 	if c.m.LSU >= 0 {
 		c.pipes[c.m.LSU].insts++
-		c.pipes[c.m.LSU].busy += uint64(r.Wavefronts)
+		c.pipes[c.m.LSU].hold(r.SubPartition, len(c.subs), r.Cycle, uint64(r.Wavefronts))
 		if c.m.SampleCycles > 0 {
 			c.sampleAt(r.Cycle).PipeBusy[c.m.LSU] += uint64(r.Wavefronts)
 		}
@@ -270,11 +293,8 @@ func (c *Collector) Result(cycles uint64) (*sim.Result, error) {
 	c.fillSlots(r)
 	c.fillMemory(r)
 	r.Occupancy = sim.Occupancy{TheoreticalWarps: m.TheoreticalWarps, TheoreticalBlocks: m.TheoreticalBlocks, MaxWarps: m.MaxWarps,
-		Theoretical: float64(m.TheoreticalWarps) / float64(m.MaxWarps), AchievedWarps: ratio(resident, c.activeTotal), Limiter: m.OccupancyLimiter}
+		Theoretical: float64(m.TheoreticalWarps) / float64(m.MaxWarps), ActiveCycles: c.activeTotal, AchievedWarps: ratio(resident, c.activeTotal), Limiter: m.OccupancyLimiter}
 	r.Occupancy.Achieved = r.Occupancy.AchievedWarps / float64(m.MaxWarps)
-	if m.Blocks < m.TheoreticalBlocks {
-		r.Occupancy.Limiter = "grid"
-	}
 	c.fillHot(r, total)
 	r.Confidence = c.confidence()
 	r.Limiter = Limit(r)
@@ -284,8 +304,9 @@ func (c *Collector) Result(cycles uint64) (*sim.Result, error) {
 func (c *Collector) fillPipes(r *sim.Result) {
 	for i, p := range c.m.Pipes {
 		n := &c.pipes[i]
-		r.Pipes = append(r.Pipes, sim.PipeUse{Name: p.Name, Insts: n.insts, BusyCycles: n.busy, Instances: p.Instances,
-			Utilization: float64(n.busy) / float64(uint64(p.Instances)*r.Cycles)})
+		busy := n.busyBefore(r.Cycles)
+		r.Pipes = append(r.Pipes, sim.PipeUse{Name: p.Name, Insts: n.insts, BusyCycles: busy, Instances: p.Instances,
+			Utilization: float64(busy) / float64(uint64(p.Instances)*r.Cycles)})
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 
 // The limiter is decided from the Result alone, in this order:
 //
+//  0. Shared memory that passes most requests several times, while it is what warps wait for or fills its pipe.
 //  1. A unit that is busy for most of the time bounds the run: the issue slots or a pipe at saturated or more.
 //  2. Otherwise the largest reason for which warps wait, counted per issued instruction, names it: results and fixed latencies are
 //     latency (with few warps) or memory, throttles are the pipe or queue that throttles, barrier, fetch, register file.
@@ -27,15 +28,18 @@ func Limit(r *sim.Result) sim.Limiter {
 	pipe := busiest(r)
 	top, share := largestWait(s)
 	wait := s.perIssue(top)
+	if lim, ok := sharedLimit(r, pipe, top, share); ok {
+		return lim
+	}
 	switch {
 	case r.IssueSlots.Utilization >= saturated:
 		return sim.Limiter{Kind: sim.LimitIssue, What: "issue", Sentence: fmt.Sprintf(
-			"issue: the schedulers issue in %s of their cycles; %.1f eligible warps wait for a slot per issued instruction", percent(r.IssueSlots.Utilization), s.perIssue(sim.NotSelected))}
+			"issue: the schedulers issue in %s of their cycles; %.1f warp-cycles of eligible warps waiting for a slot per issued instruction", percent(r.IssueSlots.Utilization), s.perIssue(sim.NotSelected))}
 	case pipe != nil && top == sim.MathPipeThrottle && pipe.Utilization >= busyIssue && pipe.Utilization >= r.IssueSlots.Utilization-nearIssue:
 		return pipeLimit(r, s, pipe)
 	case r.IssueSlots.Utilization >= busyIssue && s.cycles[sim.NotSelected] >= s.cycles[top]:
 		return sim.Limiter{Kind: sim.LimitIssue, What: "issue", Sentence: fmt.Sprintf(
-			"issue: the schedulers issue in %s of their cycles, and more warps are eligible and wait for a slot (%.1f per issued instruction) than wait for anything else",
+			"issue: the schedulers issue in %s of their cycles, and more warps are eligible and wait for a slot (%.1f warp-cycles per issued instruction) than wait for anything else",
 			percent(r.IssueSlots.Utilization), s.perIssue(sim.NotSelected))}
 	case pipe != nil && pipe.Utilization >= saturated && wait > 0:
 		return pipeLimit(r, s, pipe)
@@ -87,6 +91,8 @@ func busiest(r *sim.Result) *sim.PipeUse {
 	return best
 }
 
+// pipeLimit names a busy pipe. The evidence is the throttle that warps wait in; where they wait much more for results, as for
+// those of a busy memory pipe with little in flight, it is that.
 func pipeLimit(r *sim.Result, t *states, p *sim.PipeUse) sim.Limiter {
 	s := sim.MathPipeThrottle
 	for _, c := range []sim.WarpState{sim.MIOThrottle, sim.LGThrottle, sim.TexThrottle, sim.DispatchStall} {
@@ -94,8 +100,83 @@ func pipeLimit(r *sim.Result, t *states, p *sim.PipeUse) sim.Limiter {
 			s = c
 		}
 	}
-	return sim.Limiter{Kind: sim.LimitPipe, What: p.Name, Sentence: fmt.Sprintf(
-		"%s pipe: busy in %s of the cycles; %.1f warps wait for a pipe per issued instruction (%s)", strings.ToUpper(p.Name), percent(p.Utilization), t.perIssue(s), s)}
+	lim := sim.Limiter{Kind: sim.LimitPipe, What: p.Name, Sentence: fmt.Sprintf(
+		"%s pipe: busy in %s of the cycles; %.1f warp-cycles of waiting for a pipe per issued instruction (%s)", p.Name, percent(p.Utilization), t.perIssue(s), s)}
+	if top, share := largestWait(t); t.cycles[s] < t.cycles[top]/4 {
+		lim.Sentence = fmt.Sprintf("%s pipe: busy in %s of the cycles; %s of warp-cycles wait for %s (%s)", p.Name, percent(p.Utilization), percent(share), awaited(top), top)
+	}
+	return lim
+}
+
+// sharedLimit recognises a run whose shared memory passes most requests several times, for bank conflicts or for atomics of several
+// lanes on one word: the passes fill the load/store pipe, or most waiting is for shared memory and most passes are repeats.
+func sharedLimit(r *sim.Result, pipe *sim.PipeUse, top sim.WarpState, share float64) (sim.Limiter, bool) {
+	m := &r.Memory
+	passes, repeats := m.SharedWavefronts, m.BankConflicts
+	if 2*repeats < passes || repeats == 0 || r.IssueSlots.Utilization >= busyIssue || share == 0 {
+		return sim.Limiter{}, false
+	}
+	full := pipe != nil && pipe.Utilization >= strained && float64(passes) >= float64(pipe.BusyCycles)/2
+	if waits := top == sim.ShortScoreboard || top == sim.MIOThrottle; !full && !(waits && 3*passes >= r.Cycles) {
+		return sim.Limiter{}, false
+	}
+	atomics := uint64(0)
+	for _, c := range r.Classes {
+		if c.Class == "atoms" {
+			atomics = c.Insts
+		}
+	}
+	const lanes = 31 // most repeats of an access of a word a lane
+	what := "bank conflicts"
+	switch {
+	case atomics > 0 && 2*lanes*(m.SharedLoads+m.SharedStores) < repeats:
+		what = "atomics on one word"
+	case atomics > 0:
+		what = "bank conflicts and atomics on one word"
+	}
+	busy := ""
+	if pipe != nil {
+		busy = fmt.Sprintf("; the %s pipe is busy in %s of the cycles", pipe.Name, percent(pipe.Utilization))
+	}
+	return sim.Limiter{Kind: sim.LimitShared, What: what, Sentence: fmt.Sprintf(
+		"shared memory: %s of %d wavefronts are repeats by %s%s; %s of warp-cycles wait for %s (%s)", percent(ratio(repeats, passes)), passes, what, busy, percent(share), awaited(top), top)}, true
+}
+
+// awaited says in words what a warp in the state waits for.
+func awaited(s sim.WarpState) string {
+	switch s {
+	case sim.Wait:
+		return "fixed-latency results"
+	case sim.ShortScoreboard:
+		return "results of shared memory, conversions or special functions"
+	case sim.LongScoreboard:
+		return "loads"
+	case sim.BranchResolving:
+		return "branch targets"
+	case sim.Sleeping:
+		return "the end of a sleep"
+	case sim.MIOThrottle, sim.LGThrottle, sim.TexThrottle:
+		return "a place in a queue"
+	case sim.Barrier:
+		return "the block's other warps"
+	}
+	return strings.ReplaceAll(s.String(), "_", " ")
+}
+
+// atomicsNote says that most global accesses are atomics, which one address takes one after the other; "" if they are not.
+func atomicsNote(r *sim.Result) string {
+	m := &r.Memory
+	atomics := m.Atomics
+	for _, c := range r.Classes {
+		if c.Class == "atoms" {
+			atomics -= min(atomics, c.Insts)
+		}
+	}
+	all := m.GlobalLoads + m.GlobalStores + atomics
+	if atomics == 0 || 2*atomics < all {
+		return ""
+	}
+	return fmt.Sprintf("%d of %d global accesses are atomics; ", atomics, all)
 }
 
 // byWait decides when no unit is saturated.
@@ -103,7 +184,7 @@ func byWait(r *sim.Result, t *states, top sim.WarpState, share float64, pipe *si
 	warps := r.Occupancy.AchievedWarps
 	busy := "no pipe is used"
 	if pipe != nil {
-		busy = fmt.Sprintf("the busiest pipe, %s, is used in %s of the cycles", strings.ToUpper(pipe.Name), percent(pipe.Utilization))
+		busy = fmt.Sprintf("the busiest pipe, %s, is used in %s of the cycles", pipe.Name, percent(pipe.Utilization))
 	}
 	per := fmt.Sprintf("%.1f warps a scheduler", warps/float64(schedulers(r)))
 	why := fmt.Sprintf("%s of warp-cycles", percent(share))
@@ -117,7 +198,7 @@ func byWait(r *sim.Result, t *states, top sim.WarpState, share float64, pipe *si
 		}
 		if pipe != nil {
 			return sim.Limiter{Kind: sim.LimitPipe, What: pipe.Name, Sentence: fmt.Sprintf("%s pipe: warps wait for it in %s (%s) though it is used in %s of the cycles: its work comes in bursts",
-				strings.ToUpper(pipe.Name), why, top, percent(pipe.Utilization))}
+				pipe.Name, why, top, percent(pipe.Utilization))}
 		}
 	case sim.DispatchStall:
 		return sim.Limiter{Kind: sim.LimitRegFile, What: "register read ports", Sentence: fmt.Sprintf(
@@ -156,7 +237,7 @@ func bandwidth(r *sim.Result) (sim.Limiter, bool) {
 	if r.MemoryCeiling <= 0 || perCycle < strained*r.MemoryCeiling {
 		return sim.Limiter{}, false
 	}
-	return sim.Limiter{Kind: sim.LimitMemory, What: "dram", Sentence: fmt.Sprintf("memory: DRAM moves %.1f of at most %.1f bytes a cycle for this SM; %.1f warps wait for loads per issued instruction (long_scoreboard)",
+	return sim.Limiter{Kind: sim.LimitMemory, What: "DRAM", Sentence: fmt.Sprintf("memory: DRAM moves %.1f of at most %.1f bytes a cycle for this SM; %.1f warp-cycles of waiting for loads per issued instruction (long_scoreboard)",
 		perCycle, r.MemoryCeiling, stateTable(r).perIssue(sim.LongScoreboard))}, true
 }
 
@@ -164,8 +245,8 @@ func memoryLimit(r *sim.Result, t *states, top sim.WarpState, why string) sim.Li
 	if b, ok := bandwidth(r); ok {
 		return b
 	}
-	return sim.Limiter{Kind: sim.LimitMemory, What: top.String(), Sentence: fmt.Sprintf("memory: %s wait for a place in the load/store queue (%s); %.1f sectors a request, L1 hits %s", why, top,
-		r.Memory.SectorsPerRequest, percent(r.Memory.L1HitRate))}
+	return sim.Limiter{Kind: sim.LimitMemory, What: top.String(), Sentence: fmt.Sprintf("memory: %s wait for a place in the load/store queue (%s); %s%.1f sectors a request, L1 hits %s", why, top,
+		atomicsNote(r), r.Memory.SectorsPerRequest, percent(r.Memory.L1HitRate))}
 }
 
 // memoryLatency: warps wait for loads while no bandwidth is used up.
@@ -184,7 +265,7 @@ func memoryLatency(r *sim.Result, t *states, top sim.WarpState, why, per, busy s
 	case r.Memory.L1HitRate < 0.9:
 		level = "L2"
 	}
-	return sim.Limiter{Kind: sim.LimitMemory, What: level, Sentence: fmt.Sprintf("memory latency: %s wait for %s (%s) with %s; L1 hits %s, L2 hits %s; %s", why, what, top, per,
+	return sim.Limiter{Kind: sim.LimitMemory, What: level, Sentence: fmt.Sprintf("memory latency: %s wait for %s (%s) with %s; %sL1 hits %s, L2 hits %s; %s", why, what, top, per, atomicsNote(r),
 		percent(r.Memory.L1HitRate), percent(r.Memory.L2HitRate), busy)}
 }
 
@@ -193,18 +274,13 @@ func latencyLimit(r *sim.Result, top sim.WarpState, why, per, busy string) sim.L
 	if lim, ok := occupancyLimit(r, top, why); ok {
 		return lim
 	}
-	what := map[sim.WarpState]string{sim.Wait: "fixed-latency results", sim.ShortScoreboard: "results of shared memory, conversions or special functions",
-		sim.BranchResolving: "branch targets", sim.Sleeping: "the end of a sleep"}[top]
-	if what == "" {
-		what = top.String()
-	}
-	return sim.Limiter{Kind: sim.LimitLatency, What: top.String(), Sentence: fmt.Sprintf("latency: %s; %s wait for %s (%s); %s", per, why, what, top, busy)}
+	return sim.Limiter{Kind: sim.LimitLatency, What: top.String(), Sentence: fmt.Sprintf("latency: %s; %s wait for %s (%s); %s", per, why, awaited(top), top, busy)}
 }
 
 // occupancyLimit: latency could be hidden by more warps, and a resource of the kernel keeps them out.
 func occupancyLimit(r *sim.Result, top sim.WarpState, why string) (sim.Limiter, bool) {
 	o := &r.Occupancy
-	if o.Theoretical > 0.5 || o.AchievedWarps < 0.7*float64(o.TheoreticalWarps) || (o.Limiter != "registers" && o.Limiter != "shared" && o.Limiter != "blocks") {
+	if o.Theoretical > 0.5 || r.BlocksRun > 0 && r.BlocksRun < o.TheoreticalBlocks || o.AchievedWarps < 0.7*float64(o.TheoreticalWarps) || (o.Limiter != "registers" && o.Limiter != "shared" && o.Limiter != "blocks") {
 		return sim.Limiter{}, false
 	}
 	return sim.Limiter{Kind: sim.LimitOccupancy, What: o.Limiter, Sentence: fmt.Sprintf("occupancy: %s keep the SM at %d of %d warps, and %s wait for latency (%s)",

@@ -22,27 +22,43 @@ func TestLimit(t *testing.T) {
 		sentence string // contained
 	}{
 		{name: "issue slots", issue: 0.93, pipe: "alu", busy: 0.7, states: map[sim.WarpState]uint64{sim.NotSelected: 800, sim.Wait: 100},
-			warps: 64, kind: sim.LimitIssue, what: "issue", sentence: "93 % of their cycles; 8.0 eligible warps"},
+			warps: 64, kind: sim.LimitIssue, what: "issue", sentence: "93 % of their cycles; 8.0 warp-cycles of eligible warps"},
 		{name: "pipe as busy as the issue slots", issue: 0.79, pipe: "alu", busy: 0.80, states: map[sim.WarpState]uint64{sim.NotSelected: 600, sim.MathPipeThrottle: 510},
-			warps: 64, kind: sim.LimitPipe, what: "alu", sentence: "ALU pipe: busy in 80 %"}, // ncc_imad_c1 on a full H200 SM: unpacking bytes fills the ALU
+			warps: 64, kind: sim.LimitPipe, what: "alu", sentence: "alu pipe: busy in 80 %"}, // ncc_imad_c1 on a full H200 SM: unpacking bytes fills the ALU
 		{name: "many eligible warps", issue: 0.75, pipe: "alu", busy: 0.6, states: map[sim.WarpState]uint64{sim.NotSelected: 800, sim.MathPipeThrottle: 500},
 			warps: 64, kind: sim.LimitIssue, what: "issue", sentence: "75 %"},
 		{name: "pipe", issue: 0.6, pipe: "alu", busy: 0.94, states: map[sim.WarpState]uint64{sim.MathPipeThrottle: 510, sim.NotSelected: 200},
-			warps: 48, kind: sim.LimitPipe, what: "alu", sentence: "ALU pipe: busy in 94 % of the cycles; 5.1 warps wait"},
+			warps: 48, kind: sim.LimitPipe, what: "alu", sentence: "alu pipe: busy in 94 % of the cycles; 5.1 warp-cycles of waiting"},
 		{name: "pipe below saturation but most waited for", issue: 0.5, pipe: "xu", busy: 0.7, states: map[sim.WarpState]uint64{sim.MIOThrottle: 900, sim.Wait: 100},
-			warps: 48, kind: sim.LimitPipe, what: "xu", sentence: "9.0 warps wait for a pipe per issued instruction (mio_throttle)"},
+			warps: 48, kind: sim.LimitPipe, what: "xu", sentence: "9.0 warp-cycles of waiting for a pipe per issued instruction (mio_throttle)"},
 		{name: "latency", issue: 0.3, pipe: "alu", busy: 0.28, states: map[sim.WarpState]uint64{sim.Wait: 200, sim.LongScoreboard: 20},
 			warps: 4, kind: sim.LimitLatency, what: "wait", sentence: "1.0 warps a scheduler; 62 % of warp-cycles wait for fixed-latency results"},
 		{name: "memory latency", issue: 0.1, pipe: "lsu", busy: 0.2, states: map[sim.WarpState]uint64{sim.LongScoreboard: 900},
 			warps: 8, kind: sim.LimitMemory, what: "DRAM", sentence: "memory latency: 90 %"},
 		{name: "bandwidth", issue: 0.1, pipe: "lsu", busy: 0.2, states: map[sim.WarpState]uint64{sim.LongScoreboard: 900}, warps: 64,
-			change: func(r *sim.Result) { r.Memory.DRAMBytes, r.MemoryCeiling = 16000, 17.4 }, kind: sim.LimitMemory, what: "dram", sentence: "DRAM moves 16.0 of at most 17.4 bytes a cycle"},
+			change: func(r *sim.Result) { r.Memory.DRAMBytes, r.MemoryCeiling = 16000, 17.4 }, kind: sim.LimitMemory, what: "DRAM", sentence: "DRAM moves 16.0 of at most 17.4 bytes a cycle"},
 		{name: "barrier", issue: 0.3, pipe: "lsu", busy: 0.2, states: map[sim.WarpState]uint64{sim.Barrier: 900}, warps: 32,
 			kind: sim.LimitBarrier, what: "barrier", sentence: "90 % of warp-cycles wait at block barriers"},
 		{name: "fetch", issue: 0.3, pipe: "alu", busy: 0.2, states: map[sim.WarpState]uint64{sim.NoInstruction: 900}, warps: 4,
 			kind: sim.LimitFetch, what: "no_instruction", sentence: "fetch: 90 %"},
 		{name: "register file", issue: 0.3, pipe: "alu", busy: 0.6, states: map[sim.WarpState]uint64{sim.DispatchStall: 900}, warps: 16,
 			kind: sim.LimitRegFile, what: "register read ports", sentence: "register file: 90 %"},
+		{name: "bank conflicts fill the pipe", issue: 0.05, pipe: "lsu", busy: 0.94, states: map[sim.WarpState]uint64{sim.ShortScoreboard: 760, sim.MathPipeThrottle: 1}, warps: 5,
+			change: func(r *sim.Result) {
+				r.Pipes[0].BusyCycles, r.Memory.SharedWavefronts, r.Memory.BankConflicts, r.Memory.SharedLoads = 940, 900, 873, 27
+			}, kind: sim.LimitShared, what: "bank conflicts",
+			sentence: "shared memory: 97 % of 900 wavefronts are repeats by bank conflicts; the lsu pipe is busy in 94 % of the cycles; 88 % of warp-cycles wait for results of shared memory"},
+		{name: "atomics on one word", issue: 0.05, pipe: "lsu", busy: 0.5, states: map[sim.WarpState]uint64{sim.ShortScoreboard: 760}, warps: 5,
+			change: func(r *sim.Result) {
+				r.Memory.SharedWavefronts, r.Memory.BankConflicts, r.Memory.SharedLoads = 500, 480, 1
+				r.Classes = []sim.ClassCount{{Class: "atoms", Insts: 20}}
+			}, kind: sim.LimitShared, what: "atomics on one word", sentence: "96 % of 500 wavefronts"},
+		{name: "few bank conflicts", issue: 0.05, pipe: "lsu", busy: 0.94, states: map[sim.WarpState]uint64{sim.ShortScoreboard: 760, sim.MathPipeThrottle: 1}, warps: 5,
+			change: func(r *sim.Result) {
+				r.Pipes[0].BusyCycles, r.Memory.SharedWavefronts, r.Memory.BankConflicts = 940, 900, 300
+			}, kind: sim.LimitPipe, what: "lsu", sentence: "lsu pipe: busy in 94 % of the cycles; 88 % of warp-cycles wait for results of shared memory, conversions or special functions (short_scoreboard)"},
+		{name: "global atomics", issue: 0.1, pipe: "lsu", busy: 0.2, states: map[sim.WarpState]uint64{sim.LongScoreboard: 900}, warps: 8,
+			change: func(r *sim.Result) { r.Memory.Atomics, r.Memory.GlobalLoads = 30, 3 }, kind: sim.LimitMemory, what: "DRAM", sentence: "30 of 33 global accesses are atomics"},
 		{name: "occupancy", issue: 0.3, pipe: "alu", busy: 0.3, states: map[sim.WarpState]uint64{sim.LongScoreboard: 900}, warps: 8,
 			change: func(r *sim.Result) {
 				r.Occupancy.TheoreticalWarps, r.Occupancy.Theoretical, r.Occupancy.Limiter = 8, 0.125, "registers"
