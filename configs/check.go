@@ -251,7 +251,7 @@ func checkMemory(a *Arch) *fault {
 	l, m := a.LSU, a.Memory
 	switch {
 	case m.L2LatencyFar != 0 && m.L2LatencyFar < m.L2Latency:
-		return &fault{"memory.l2_latency_far", fmt.Sprintf("memory.l2_latency_far: %d is less than the near latency %d", m.L2LatencyFar, m.L2Latency)}
+		return &fault{"memory.l2_latency_far", fmt.Sprintf("memory.l2_latency_far: %d is less than the near latency memory.l2_latency, %d; change both, for example --set memory.l2_latency_far=%d", m.L2LatencyFar, m.L2Latency, m.L2Latency)}
 	case m.DRAMLatency < m.L2Latency:
 		return &fault{"memory.dram_latency", fmt.Sprintf("memory.dram_latency: %d is less than memory.l2_latency %d", m.DRAMLatency, m.L2Latency)}
 	case m.L2Latency < l.L1Latency && l.L1CachesGlobal:

@@ -111,6 +111,9 @@ func sourceOf(p *isa.Program, in *isa.Inst) string {
 	if file == "" {
 		file = p.Name
 	}
+	if in.Pos.Line == 0 {
+		return file // the compiler's own instruction
+	}
 	return fmt.Sprintf("%s:%d:%d", file, in.Pos.Line, in.Pos.Col)
 }
 

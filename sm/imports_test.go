@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestImportsRunDownwards checks the floors of docs/design.md: a package imports only what lies below it, and Akita's
+// TestImportsRunDownwards checks the floors of docs/decisions.md: a package imports only what lies below it, and Akita's
 // component library stays in the packages that simulate. Akita's tracing and monitoring packages need a C compiler.
 func TestImportsRunDownwards(t *testing.T) {
 	const module = "github.com/sarchlab/smsim/"

@@ -54,6 +54,9 @@ func Caret(line string, pos Pos) string {
 
 // Nearest is the candidate closest to the word by edit distance with transpositions, or "" if none is close.
 func Nearest(word string, candidates []string) string {
+	if word == "" {
+		return ""
+	}
 	best, bestAt := "", len(word)/3+2
 	for _, c := range candidates {
 		if d := distance(strings.ToLower(word), strings.ToLower(c)); d < bestAt {

@@ -55,12 +55,19 @@ type source struct {
 
 // Parse reads the only document of a YAML text. file is the name used in errors.
 func Parse(file string, text []byte) (Node, error) {
+	text = WithoutBOM(text)
 	src := &source{file: file, lines: strings.Split(string(text), "\n"), anchors: map[string]ast.Node{}}
 	for i, l := range src.lines {
 		src.lines[i] = strings.TrimSuffix(l, "\r")
 	}
 	if len(text) > MaxBytes {
 		return Node{}, src.errorAt(Pos{}, "the file has %d bytes; at most %d are read", len(text), MaxBytes)
+	}
+	if why := Binary(text); why != "" {
+		return Node{}, src.errorAt(Pos{}, "%s; expected YAML", why)
+	}
+	if i := invalidUTF8(text); i >= 0 {
+		return Node{}, src.errorAt(Pos{}, "byte %d is %#02x, which is not UTF-8; save the file as UTF-8", i, text[i])
 	}
 	f, err := parse(text)
 	if err != nil {

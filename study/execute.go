@@ -220,6 +220,17 @@ type machine struct {
 	otherBoard bool
 }
 
+// archError gives an error about the name of an architecture the name's place in the run file. Faults within a file and
+// of overrides have places of their own.
+func archError(name string, s *workloads.Settings, err error) error {
+	at := s.Places["arch "+name]
+	var fault *configs.Error
+	if at.IsZero() || !errors.As(err, &fault) || fault.Line > 0 || fault.File != name {
+		return err
+	}
+	return at.Errorf("%s", err)
+}
+
 // loadMachine loads an architecture with the plan's overrides and board.
 func loadMachine(name string, s *workloads.Settings) (*machine, error) {
 	var over []configs.Override
@@ -232,7 +243,7 @@ func loadMachine(name string, s *workloads.Settings) (*machine, error) {
 	}
 	a, err := configs.Load(name, over)
 	if err != nil {
-		return nil, err
+		return nil, archError(name, s, err)
 	}
 	own, err := configs.LoadBoard(a.Board)
 	if err != nil {
@@ -241,6 +252,9 @@ func loadMachine(name string, s *workloads.Settings) (*machine, error) {
 	m := &machine{arch: a, target: a.Target(), board: own}
 	if s.Board != "" {
 		if m.board, err = configs.LoadBoard(s.Board); err != nil {
+			if at := s.Places["board"]; !at.IsZero() {
+				return nil, at.Errorf("%s", err)
+			}
 			return nil, err
 		}
 		m.otherBoard = m.board.Name != own.Name

@@ -43,7 +43,11 @@ func (c *compiler) time(pt point, m *machine, p *isa.Program, progress func(ende
 	}
 	blocks, err := s.Blocks.Select(total, sms)
 	if err != nil {
-		return nil, &InputError{pt.c.Errorf("%s", err)}
+		at := s.Places["blocks"]
+		if at.IsZero() {
+			at = pt.c.Place
+		}
+		return nil, &InputError{at.Errorf("%s", err)}
 	}
 	launch.SMID, launch.NumSMs = 0, sms
 	res, err := simulate(m, p, launch, pt.c.Args, blocks, s, &c.probes, progress)

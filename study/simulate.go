@@ -42,6 +42,7 @@ func simulate(m *machine, p *isa.Program, l *isa.Launch, args []workloads.Arg, b
 	r, err := sm.Run(m.arch, p, l, opt)
 	var stuck *sm.StuckError
 	if errors.As(err, &stuck) && stuck.Cycle >= opt.MaxCycles {
+		stuck.Cycle = opt.MaxCycles // the clock may jump over it
 		err = fmt.Errorf("%w\n  an endless loop? If the kernel only takes long, raise the limit: --cycle-limit or cycle_limit", err)
 	}
 	return r, err

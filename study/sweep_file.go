@@ -169,6 +169,9 @@ func DecodeSweep(name string, text []byte) (*Sweep, error) {
 	if v, ok := n.Get("sms"); ok && f.SMs < 1 {
 		return nil, v.Errorf("sms must be 1 or more")
 	}
+	if v, ok := n.Get("cycle_limit"); ok && f.CycleLimit == 0 {
+		return nil, v.Errorf("cycle_limit must be 1 or more")
+	}
 	for i, r := range f.Run {
 		p, err := loadRun(name, r)
 		if err != nil {

@@ -132,7 +132,8 @@ func TestBlocksSelect(t *testing.T) {
 	}{
 		{"sm-share", 10, 4, []int{0, 4, 8}, ""},
 		{"sm-share", 3, 4, []int{0}, ""},
-		{"", 8, 4, []int{0, 4}, ""},
+		{"sm-share", 8, 4, []int{0, 4}, ""},
+		{"", 8, 4, nil, "is not a choice of blocks"},
 		{"whole", 3, 4, []int{0, 1, 2}, ""},
 		{"2", 10, 4, []int{0, 4}, ""},
 		{"3", 10, 4, []int{0, 4, 8}, ""},
@@ -143,7 +144,7 @@ func TestBlocksSelect(t *testing.T) {
 		{"[10]", 10, 4, nil, "block 10 is not in the grid"},
 		{"whole", 2_000_000, 4, nil, "more than the limit"},
 		{"[1,1]", 10, 4, nil, "is not a choice of blocks"},
-		{"0", 10, 4, nil, "is not a choice of blocks"},
+		{"0", 10, 4, []int{0}, ""},
 		{"-3", 10, 4, nil, "is not a choice of blocks"},
 		{"some", 10, 4, nil, "is not a choice of blocks"},
 	} {

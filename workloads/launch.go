@@ -14,7 +14,11 @@ const MaxMemoryBytes = 8 << 30
 func (c *Case) NewLaunch(p *isa.Program) (*isa.Launch, []*isa.Buffer, error) {
 	params, images := c.split(p)
 	if len(params) != len(p.Params) {
-		return nil, nil, c.Errorf("kernel %s has %s, %s given: %s", p.Name, count(len(p.Params), "parameter"),
+		at := c.ArgsAt
+		if at.IsZero() {
+			at = c.Place
+		}
+		return nil, nil, at.Errorf("kernel %s has %s, %s given: %s", p.Name, count(len(p.Params), "parameter"),
 			count(len(params), "argument"), signature(p))
 	}
 	if err := c.namesInOrder(p, params); err != nil {

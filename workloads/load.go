@@ -32,6 +32,18 @@ func (r reader) file(at strictyaml.Place, name string) (full string, text []byte
 	return full, text, nil
 }
 
+// kernel is a file with PTX or machine code.
+func (r reader) kernel(at strictyaml.Place, name string) (*KernelFile, error) {
+	full, text, err := r.file(at, name)
+	if err != nil {
+		return nil, err
+	}
+	if why := strictyaml.Binary(text); why != "" {
+		return nil, at.Errorf("%s: %s; expected PTX or a machine-code listing (cuobjdump -sass prints that of a binary)", full, why)
+	}
+	return &KernelFile{full, strictyaml.WithoutBOM(text)}, nil
+}
+
 // cause is the reason of a file error without operation and path.
 func cause(err error) string {
 	var pe *fs.PathError
@@ -115,6 +127,16 @@ func (k settingKeys) settings(n strictyaml.Node) (Settings, error) {
 	if v, ok := n.Get("sms"); ok && k.SMs < 1 {
 		return s, v.Errorf("sms must be 1 or more")
 	}
+	if v, ok := n.Get("cycle_limit"); ok && k.CycleLimit == 0 {
+		return s, v.Errorf("cycle_limit must be 1 or more")
+	}
+	s.Places = map[string]strictyaml.Place{"board": keyPlace(n, "board"), "blocks": keyPlace(n, "blocks")}
+	if v, ok := n.Get("arch"); ok {
+		s.Places["arch "+k.Arch] = v.Place()
+	}
+	for _, v := range at("archs").Items {
+		s.Places["arch "+v.Text] = v.Place()
+	}
 	if v, ok := n.Get("archs"); ok && len(k.Archs) == 0 {
 		return s, v.Errorf("the list of architectures is empty")
 	}
@@ -125,6 +147,15 @@ func (k settingKeys) settings(n strictyaml.Node) (Settings, error) {
 		}
 	}
 	return s, nil
+}
+
+// keyPlace is where the value of a key stands; zero if the mapping lacks the key.
+func keyPlace(n strictyaml.Node, key string) strictyaml.Place {
+	v, ok := n.Get(key)
+	if !ok {
+		return strictyaml.Place{}
+	}
+	return v.Place()
 }
 
 func decode(name string, text []byte, r reader) (*Plan, error) {
@@ -182,13 +213,13 @@ func decodeWorkload(name string, n strictyaml.Node, r reader) (*Plan, error) {
 	if err := uniqueNames(f.Args); err != nil {
 		return nil, err
 	}
-	full, text, err := r.file(f.Kernel.Place, f.Kernel.File)
+	kernel, err := r.kernel(f.Kernel.Place, f.Kernel.File)
 	if err != nil {
 		return nil, err
 	}
-	c := &Case{Place: f.Place, Kernel: &KernelFile{full, text}, Entry: f.Kernel.Entry, EntryAt: f.Kernel.Place,
+	c := &Case{Place: f.Place, Kernel: kernel, Entry: f.Kernel.Entry, EntryAt: f.Kernel.Place,
 		Grid: f.Launch.Grid.Dim3, Block: f.Launch.Block.Dim3, DynamicShared: f.Launch.DynamicShared,
-		Args: f.Args, Expect: f.Expect}
+		Args: f.Args, ArgsAt: keyPlace(n, "args"), Expect: f.Expect}
 	p := &Plan{Path: name, Name: f.Workload, Question: f.About, Settings: s, Cases: []*Case{c}}
 	if p.Name == "" {
 		p.Name = strings.TrimSuffix(path.Base(filepath.ToSlash(name)), path.Ext(name))

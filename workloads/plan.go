@@ -36,6 +36,8 @@ type Settings struct {
 	Outputs    Outputs
 	Caches     Caches
 	CycleLimit uint64 // 0: the command's default
+	// Places are where a run file gives "board", "blocks" and "arch NAME", for messages; a setting from elsewhere has none.
+	Places map[string]strictyaml.Place
 	// AssumeUnknown lets machine-code listings have unknown instructions: they get a class by their name and no effect.
 	AssumeUnknown bool
 }
@@ -60,6 +62,7 @@ type Case struct {
 	StaticShared  int          // bytes of static shared memory of a listing that does not say; 0: found from what the code touches
 	Consts        []ConstWords // contents of constant banks that a listing does not show
 	Args          []Arg
+	ArgsAt        strictyaml.Place // of the list of arguments; zero: none is written down
 	Expect        []Expect
 	Work          float64 // units of work of the whole grid; 0: not given
 }

@@ -1,6 +1,7 @@
 package workloads
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -46,6 +47,9 @@ func ParseDim(s string) (isa.Dim3, error) {
 	}
 	for i, p := range parts {
 		u, err := strconv.ParseUint(strings.TrimSpace(p), 10, 31)
+		if errors.Is(err, strconv.ErrRange) {
+			return isa.Dim3{}, fmt.Errorf("size %s is too large; the largest is %d", strings.TrimSpace(p), 1<<31-1)
+		}
 		if err != nil || u == 0 {
 			return isa.Dim3{}, fmt.Errorf("%q is not a size such as 132, 16,16 or 8x8x4", s)
 		}
@@ -127,16 +131,19 @@ func (b Blocks) String() string {
 	return "sm-share"
 }
 
-// ParseBlocks reads "sm-share", "whole", a count such as "8", or a list such as "[0,132]" or "0,132".
+// ParseBlocks reads "sm-share", "whole", a count such as "8", or a list such as "[0,132]" or "0,132"; "0" is the list of block 0.
 func ParseBlocks(s string) (Blocks, error) {
-	bad := fmt.Errorf("%q is not a choice of blocks: sm-share, whole, a count such as 8, or a list such as [0,132]", s)
+	bad := fmt.Errorf("%q is not a choice of blocks: sm-share, whole, a count such as 8, or a list of blocks such as [0,132] or 0,132 (0: block 0)", s)
 	switch s {
-	case "sm-share", "":
+	case "sm-share":
 		return Blocks{}, nil
 	case "whole":
 		return Blocks{Mode: BlocksWhole}, nil
 	}
-	if n, err := strconv.ParseUint(s, 10, 31); err == nil && n > 0 {
+	switch n, err := strconv.ParseUint(s, 10, 31); {
+	case err == nil && n == 0:
+		return Blocks{Mode: BlocksList, List: []int{0}}, nil
+	case err == nil:
 		return Blocks{Mode: BlocksCount, Count: int(n)}, nil
 	}
 	if !strings.HasPrefix(s, "[") && !strings.Contains(s, ",") {
@@ -188,7 +195,19 @@ type Override struct {
 type Overrides []Override
 
 // UnmarshalNode reads {lsu.l1_latency: 40} or {lsu: {l1_latency: 40}}.
-func (o *Overrides) UnmarshalNode(n strictyaml.Node) error { return o.add("", n) }
+func (o *Overrides) UnmarshalNode(n strictyaml.Node) error {
+	if err := o.add("", n); err != nil {
+		return err
+	}
+	first := map[string]strictyaml.Place{}
+	for _, x := range *o {
+		if p, dup := first[x.Key]; dup {
+			return x.Place.Errorf("override %s is here twice; the first is in line %d", x.Key, p.Pos.Line)
+		}
+		first[x.Key] = x.Place
+	}
+	return nil
+}
 
 func (o *Overrides) add(prefix string, n strictyaml.Node) error {
 	if n.Kind != strictyaml.Mapping {

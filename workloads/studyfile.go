@@ -160,11 +160,10 @@ func decodeStudy(name string, n strictyaml.Node, r reader) (*Plan, error) {
 		return nil, err
 	}
 	kernelNode, _ := n.Get("kernel")
-	full, text, err := r.file(kernelNode.Place(), f.Kernel)
+	kernel, err := r.kernel(kernelNode.Place(), f.Kernel)
 	if err != nil {
 		return nil, err
 	}
-	kernel := &KernelFile{full, text}
 	p := &Plan{Study: true, Path: name, Name: f.Study, Question: strings.TrimSpace(f.Question), Settings: s,
 		Compare: f.Compare, XAxis: f.XAxis, WorkUnit: f.WorkUnit}
 	if p.Name == "" {
@@ -179,7 +178,9 @@ func decodeStudy(name string, n strictyaml.Node, r reader) (*Plan, error) {
 			if err != nil {
 				return nil, err
 			}
-			c.Kernel = kernel
+			if c.Kernel = kernel; v.Params == nil {
+				c.ArgsAt = keyPlace(n, "args")
+			}
 			p.Cases = append(p.Cases, c)
 		}
 	}
@@ -187,7 +188,7 @@ func decodeStudy(name string, n strictyaml.Node, r reader) (*Plan, error) {
 }
 
 func (f *studyFile) resolve(v variantSpec, l studyLaunch) (*Case, error) {
-	c := &Case{Place: l.Place, Variant: v.Name, Launch: l.Name, Title: l.Title, Group: v.Group, Entry: v.Entry, EntryAt: v.Place}
+	c := &Case{Place: l.Place, Variant: v.Name, Launch: l.Name, Title: l.Title, Group: v.Group, Entry: v.Entry, EntryAt: v.Place, ArgsAt: v.Place}
 	if v.X != nil {
 		c.X, c.HasX = *v.X, true
 		if math.IsInf(c.X, 0) || math.IsNaN(c.X) {
@@ -282,6 +283,9 @@ func (f *studyFile) validate(n strictyaml.Node) error {
 			if !slices.Contains(names, v) {
 				return c.Errorf("no variant is named %q%s", v, strictyaml.DidYouMean(v, names))
 			}
+		}
+		if c.Baseline == c.Variant {
+			return c.Errorf("variant %q is compared with itself", c.Variant)
 		}
 	}
 	return nil

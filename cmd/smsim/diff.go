@@ -25,8 +25,9 @@ func newDiff() *cobra.Command {
 and the same arguments, and compares every word of every buffer. It shows the first difference with the
 threads that stored it, and what the two execute by opcode class and pipe.
 
-The launch comes from flags as for smsim run, or from A if it is a workload file. PTX is lowered to --arch, else
-to the target of the listing on the other side, else to ` + study.DefaultArch + `.
+One kernel or variant of a file is FILE:KERNEL. The launch comes from flags as for smsim run, or from
+A if it is a workload file. PTX is lowered to --arch, else to the target of the listing on the other
+side, else to ` + study.DefaultArch + `.
 
 Exit code: 0 equal, 1 different or a kernel failed, 2 wrong usage or input.`,
 		Example: `  smsim diff kernel.ptx kernel.sass --grid 4 --block 128 --arg buf:4096 --arg zero:4096 --arg u32:1024
@@ -71,6 +72,9 @@ Exit code: 0 equal, 1 different or a kernel failed, 2 wrong usage or input.`,
 		}
 		b := *a
 		b.Kernel, b.Entry, b.EntryAt = other.Cases[0].Kernel, other.Cases[0].Entry, other.Cases[0].EntryAt
+		if from, ok := s.origin("arch"); ok && s.v.GetString("arch") == "" {
+			return bad(from, errors.New("the name of an architecture is empty; give one such as sm_86"))
+		}
 		archA, archB := study.KernelArchs(s.v.GetString("arch"), a.Kernel, b.Kernel)
 		rep, err := study.DiffKernels(plan, a, &b, archA, archB)
 		if err != nil {
@@ -89,6 +93,13 @@ Exit code: 0 equal, 1 different or a kernel failed, 2 wrong usage or input.`,
 
 // diffPlan loads one side: a kernel file or a workload, and its kernel.
 func (s *settings) diffPlan(name, kernel string, in io.Reader) (*workloads.Plan, error) {
+	name, named := splitKernel(name)
+	if named != "" && kernel != "" {
+		return nil, usageError{fmt.Errorf("%s:%s and kernel %s: name the kernel once", name, named, kernel)}
+	}
+	if named != "" {
+		kernel = named
+	}
 	plan, err := s.load(name, in)
 	if err != nil {
 		return nil, err
@@ -97,7 +108,7 @@ func (s *settings) diffPlan(name, kernel string, in io.Reader) (*workloads.Plan,
 		kernel = v[0]
 	}
 	if plan.Study && kernel == "" {
-		return nil, usageError{fmt.Errorf("%s is a study: name its kernel or variant with --kernel-a or --kernel-b: %s", name, strings.Join(plan.Variants(), ", "))}
+		return nil, usageError{fmt.Errorf("%s is a study: name its kernel or variant, %s:KERNEL or with --kernel-a or --kernel-b: %s", name, name, strings.Join(plan.Variants(), ", "))}
 	}
 	plan.AssumeUnknown = s.v.GetBool("assume-unknown")
 	if plan.Study {

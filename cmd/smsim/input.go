@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -24,6 +25,8 @@ func (s *settings) load(name string, in io.Reader) (*workloads.Plan, error) {
 	var text []byte
 	var err error
 	switch {
+	case name == "":
+		return nil, usageError{errors.New("the name of the file is empty")}
 	case name == "-":
 		shown = "<stdin>"
 		text, err = io.ReadAll(io.LimitReader(in, maxInput))
@@ -34,6 +37,10 @@ func (s *settings) load(name string, in io.Reader) (*workloads.Plan, error) {
 	}
 	if err != nil {
 		return nil, &study.InputError{Err: readError(shown, err)}
+	}
+	text = strictyaml.WithoutBOM(text)
+	if why := strictyaml.Binary(text); why != "" {
+		return nil, &study.InputError{Err: fmt.Errorf("%s: %s; expected YAML, PTX or a machine-code listing (cuobjdump -sass prints that of a binary)", shown, why)}
 	}
 	if workloads.Recognise(shown, text) != workloads.TextOther {
 		return s.bareKernel(shown, text), nil

@@ -122,7 +122,7 @@ func outcome(rep *study.Report) error {
 	for _, f := range rep.Failures {
 		var in *study.InputError
 		input = input && errors.As(f.Err, &in)
-		errs = append(errs, fmt.Errorf("%s on %s: %w", strings.TrimSpace(f.Variant+" "+f.Launch), f.Arch, f.Err))
+		errs = append(errs, fmt.Errorf("%s: %w", strings.Join(strings.Fields(f.Variant+" "+f.Launch+" on "+f.Arch), " "), f.Err))
 	}
 	if n := rep.Failed(); n > 0 {
 		for i := range rep.Runs {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -32,7 +33,7 @@ func addRunFlags(f *pflag.FlagSet) {
 	addLaunchFlags(f)
 	f.String("board", "", "product that gives SM count, clock and memory (default: the architecture's)")
 	f.StringSlice("launch", nil, "launches of a study to run (default: all)")
-	f.String("blocks", "", "blocks this SM runs: sm-share (0, nSM, 2 nSM, ...), whole, a count, or a list such as 0,132")
+	f.String("blocks", "", "blocks this SM runs: sm-share (0, nSM, 2 nSM, ...), whole, a count such as 8, or a list of blocks such as [0,132] or 0,132 (0: block 0)")
 	f.Int("sms", 0, "SMs that share the grid (default: the board's)")
 	f.String("caches", "", "caches at the launch: warm or cold (default warm)")
 	f.String("check", "", "compare the output: auto, run (blocks that ran), whole or none (default auto)")
@@ -52,7 +53,7 @@ func addLaunchFlags(f *pflag.FlagSet) {
 	f.Int("shared", 0, "dynamic shared memory a block, bytes")
 	f.Int("static-shared", 0, "static shared memory a block of a machine-code listing without resource lines, bytes (default: what the code touches)")
 	f.StringArray("const", nil, "BANK:OFFSET=WORD,...: words of a constant bank that a machine-code listing does not show, such as 2:0=0x01010101 (repeatable)")
-	f.StringArray("arg", nil, "kernel argument (repeatable, in order; see above)")
+	f.StringArray("arg", nil, "kernel argument (repeatable, in order; smsim run --help shows the notation)")
 	if f.Lookup("assume-unknown") == nil {
 		f.Bool("assume-unknown", false, "unknown instructions of a machine-code listing take time by their name's family and change nothing")
 	}
@@ -91,6 +92,11 @@ func newSettings(cmd *cobra.Command) (*settings, error) {
 	for _, name := range names {
 		if err := s.checkEnv(name); err != nil {
 			return nil, err
+		}
+	}
+	if s.flags.Lookup("workers") != nil {
+		if from, ok := s.origin("workers"); ok && s.v.GetInt("workers") < 0 {
+			return nil, bad(from, fmt.Errorf("%d is negative; 0 is one per CPU", s.v.GetInt("workers")))
 		}
 	}
 	return s, nil
@@ -201,11 +207,15 @@ func (s *settings) plan(name string, in io.Reader) (*workloads.Plan, error) {
 
 // applyTarget replaces architectures, board and numbers of the architecture.
 func (s *settings) applyTarget(plan *workloads.Plan) error {
-	if _, ok := s.origin("arch"); ok {
-		plan.Archs = s.list("arch")
+	if from, ok := s.origin("arch"); ok {
+		plan.Archs, plan.Places = s.list("arch"), nil
+		if len(plan.Archs) == 0 || slices.Contains(plan.Archs, "") {
+			return bad(from, errors.New("the name of an architecture is empty; give one such as sm_86"))
+		}
 	}
 	if b := s.text("board"); b != "" {
 		plan.Board = b
+		delete(plan.Places, "board")
 		if _, ok := s.origin("arch"); !ok && len(plan.Archs) != 1 {
 			arch, err := study.BoardArch(b)
 			if err != nil {
@@ -231,6 +241,10 @@ func (s *settings) applyTarget(plan *workloads.Plan) error {
 func (s *settings) applyChoices(plan *workloads.Plan) error {
 	var err error
 	if from, ok := s.origin("blocks"); ok {
+		if plan.Places == nil {
+			plan.Places = map[string]strictyaml.Place{}
+		}
+		plan.Places["blocks"] = strictyaml.Place{File: from}
 		if plan.Blocks, err = workloads.ParseBlocks(s.v.GetString("blocks")); err != nil {
 			return bad(from, err)
 		}

@@ -106,7 +106,10 @@ func sweep(cmd *cobra.Command, name string) error {
 		return err
 	}
 	workers, _ := v.GetInt("workers")
-	if workers <= 0 {
+	if workers < 0 {
+		return bad("--workers", fmt.Errorf("%d is negative; 0 is one per CPU", workers))
+	}
+	if workers == 0 {
 		workers = runtime.GOMAXPROCS(0)
 	}
 	quiet, _ := v.GetBool("quiet")
