@@ -223,7 +223,13 @@ func floatFma(x *expander) {
 }
 
 // ruleFma is fma.
-func ruleFma(x *expander) { floatFma(x) }
+func ruleFma(x *expander) {
+	if x.sm() < 20 && x.in.Has("f32") {
+		x.fail("%s needs compute capability 2.0: 1.x has no fused multiply-add in single precision", x.in.Name())
+		return
+	}
+	floatFma(x)
+}
 
 // floatSign changes the sign bit: neg and abs touch nothing else, so they are logic on the bits.
 func floatSign(x *expander, abs bool) {
