@@ -103,7 +103,7 @@ func WriteListing(w io.Writer, m *Machine) error {
 	for i := range p.Insts {
 		width = max(width, len(p.Text(i)))
 	}
-	width = min(width, 52)
+	width = min(width, 30) // the source lines need the rest
 	last := int32(0)
 	for i := range p.Insts {
 		in := &p.Insts[i]
@@ -116,8 +116,13 @@ func WriteListing(w io.Writer, m *Machine) error {
 			src = fmt.Sprintf("// %d: %s", in.Pos.Line, sourceText(p, int(in.Pos.Line)))
 			last = in.Pos.Line
 		}
-		line := fmt.Sprintf("  /*%04x*/ %s%-*s %s", in.PC, ctl, width, p.Text(i), src)
-		t.printf("%s\n", strings.TrimRight(clip(line, 140), " "))
+		line := fmt.Sprintf("  /*%04x*/ %s%-*s ", in.PC, ctl, width, p.Text(i))
+		if room := Width - len([]rune(line)); room >= 20 {
+			line += clip(src, room)
+		} else if src != "" {
+			t.printf("%s\n", clip("    "+src, Width)) // a long instruction has its source line above it
+		}
+		t.printf("%s\n", strings.TrimRight(line, " "))
 	}
 	t.mixTable(m)
 	return t.err
@@ -133,8 +138,8 @@ func sourceText(p *isa.Program, line int) string {
 // summary is the head of a listing.
 func (t *textWriter) summary(m *Machine) {
 	p := m.Program
-	t.printf("%s on %s (%s): %s, %s, %s, %s shared, %s local, %s\n", p.Name, m.Arch.Name, m.Arch.Family, plural(len(p.Insts), "instruction"),
-		bytesText(codeBytes(p)), plural(p.Regs, "register"), bytesText(p.SharedBytes), bytesText(p.LocalBytes), plural(len(p.Params), "parameter"))
+	t.paragraph(fmt.Sprintf("%s on %s (%s): %s, %s, %s, %s shared, %s local, %s", p.Name, m.Arch.Name, m.Arch.Family, plural(len(p.Insts), "instruction"),
+		bytesText(codeBytes(p)), plural(p.Regs, "register"), bytesText(p.SharedBytes), bytesText(p.LocalBytes), plural(len(p.Params), "parameter")), "  ")
 	for _, n := range p.Notes {
 		t.paragraph("note: "+n, "  ")
 	}

@@ -160,9 +160,11 @@ func WriteSASS(w io.Writer, m *Machine) error {
 		"computed": "control information: computed from the target's latencies",
 		"none":     "control information: none, the hardware schedules this generation itself",
 	}
-	t.printf("// %s, %s, at most %d live; %s\n", plural(len(x.Instructions), "instruction"), plural(x.Registers, "register"), x.MaxLive, words[x.Control])
+	for _, line := range wrap(fmt.Sprintf("%s, %s, at most %d live; %s", plural(len(x.Instructions), "instruction"), plural(x.Registers, "register"), x.MaxLive, words[x.Control]), Width-3) {
+		t.printf("// %s\n", line)
+	}
 	for _, n := range x.Notes {
-		for _, line := range wrap("note: "+n, 110) {
+		for _, line := range wrap("note: "+n, Width-3) {
 			t.printf("// %s\n", line)
 		}
 	}
@@ -170,7 +172,7 @@ func WriteSASS(w io.Writer, m *Machine) error {
 	for i := range x.Instructions {
 		width = max(width, len(x.Instructions[i].Text))
 	}
-	width = min(width, 60)
+	width = min(width, 36) // leaves room for the comments, which shorter instructions align
 	for i := range x.Instructions {
 		t.sassLine(&x.Instructions[i], width)
 	}
@@ -178,7 +180,7 @@ func WriteSASS(w io.Writer, m *Machine) error {
 	for _, c := range x.Mix {
 		parts = append(parts, fmt.Sprintf("%s %d", c.Class, c.Count))
 	}
-	for _, line := range wrap("instruction mix: "+strings.Join(parts, ", "), 110) {
+	for _, line := range wrap("instruction mix: "+strings.Join(parts, ", "), Width-3) {
 		t.printf("// %s\n", line)
 	}
 	return t.err
@@ -204,5 +206,14 @@ func (t *textWriter) sassLine(x *InstInfo, width int) {
 	if x.Conflict > 0 {
 		note += fmt.Sprintf(", bank conflict +%d", x.Conflict)
 	}
-	t.printf("%s /*%04x*/ %-*s // %s\n", ctl, x.PC, width+2, x.Text+" ;", note)
+	line := fmt.Sprintf("%s /*%04x*/ %-*s ", ctl, x.PC, width+2, x.Text+" ;")
+	switch plain := strings.TrimRight(line, " ") + " // " + note; {
+	case len(line)+3+len(note) <= Width:
+		line += "// " + note
+	case len(plain) <= Width:
+		line = plain
+	default:
+		line = "// " + note + ":\n" + strings.TrimRight(line, " ") // a long instruction has its comment above it
+	}
+	t.printf("%s\n", line)
 }

@@ -96,6 +96,7 @@ func (t *textWriter) grid(rep *Report, title string, cell func(*Run) string, num
 	left := leftWidth(rep, rep.Variants())
 	for _, launches := range columnGroups(rep.Launches(), left, gridCell) {
 		width := (Width-left)/len(launches) - columnGap
+		cut := natural(rep, launches, cell) > Width-left
 		tw := newTable(append([]any{"arch", "variant"}, columnNames(launches, "", width)...)...)
 		if numbers {
 			right(tw, 3, 2+len(launches))
@@ -107,7 +108,10 @@ func (t *textWriter) grid(rep *Report, title string, cell func(*Run) string, num
 				for _, l := range launches {
 					s := ""
 					if r := rep.Find(arch, v, l); r != nil {
-						s = clip(cell(r), width)
+						s = cell(r)
+						if cut {
+							s = clip(s, width)
+						}
 					}
 					row = append(row, s)
 				}
@@ -117,6 +121,21 @@ func (t *textWriter) grid(rep *Report, title string, cell func(*Run) string, num
 		}
 		t.table(title, tw)
 	}
+}
+
+// natural is the width that the columns of launches take if no cell is cut.
+func natural(rep *Report, launches []string, cell func(*Run) string) int {
+	total := 0
+	for _, l := range launches {
+		widest := len([]rune(l))
+		for i := range rep.Runs {
+			if r := &rep.Runs[i]; r.Launch == l {
+				widest = max(widest, len([]rune(cell(r))))
+			}
+		}
+		total += widest + columnGap
+	}
+	return total
 }
 
 const (

@@ -18,18 +18,19 @@ func newAdvise() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "advise KERNEL",
 		Short: "find integer instructions that would help a kernel, and prove it by simulation",
-		Long: `advise looks in a PTX kernel for code that an integer instruction would replace: bytes extracted and
-multiplied (dp4a, dp2a), absolute differences (sad, vabsdiff4), compare and select (min, max), carries
-found by comparing (addc), broken wide products, shifts joined by or (shf), byte shuffles (prmt), logic
-(lop3), population counts, divisors that are launch constants.
+		Long: `advise looks in a PTX kernel for code that an integer instruction would replace: bytes extracted
+and multiplied (dp4a, dp2a), absolute differences (sad, vabsdiff4), compare and select (min, max),
+carries found by comparing (addc), broken wide products, shifts joined by or (shf), byte shuffles
+(prmt), logic (lop3), population counts, divisors that are launch constants.
 
-Each rewrite is checked (the outputs of the whole grid must be the same) and simulated, alone and with the
-others, on each architecture. The report gives the gain, why there is one or none, the source lines, and
-from how many resident warps on it pays. Nothing is advised that was not simulated.
+Each rewrite is checked (the outputs of the whole grid must be the same) and simulated, alone and
+with the others, on each architecture. The report gives the gain, why there is one or none, the
+source lines, and from how many resident warps on it pays. Nothing is advised that was not
+simulated.
 
-KERNEL is a PTX file, a workload or study file, or a bundled workload; one kernel or variant of it is
-FILE:KERNEL. A PTX file needs its launch (--grid, --block, --arg as in smsim run). Of a study with several
-launches the last one is taken, if --launch does not choose.
+KERNEL is a PTX file, a workload or study file, or a bundled workload; one kernel or variant of it
+is FILE:KERNEL. A PTX file needs its launch (--grid, --block, --arg as in smsim run). Of a study
+with several launches the last one is taken, if --launch does not choose.
 
 Exit code: 0 fine, 1 a simulation failed or outputs differ, 2 wrong usage or input.`,
 		Example: `  smsim advise ncc:imad_c4 --launch 128x1 --arch sm_75,sm_86,sm_90

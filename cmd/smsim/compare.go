@@ -20,13 +20,14 @@ func newCompare() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "compare A [B ...]",
 		Short: "run kernels side by side: speed-up, instruction mix, where the limit moved",
-		Long: `compare runs two or more kernels with the same launch and says what the others gain over the first: the
-speed-up, the change of the instruction mix by class and pipe, how the limit moved, where the warps
-spend their time, and which instructions stopped or started to matter.
+		Long: `compare runs two or more kernels with the same launch and says what the others gain over the
+first: the speed-up, the change of the instruction mix by class and pipe, how the limit moved,
+where the warps spend their time, and which instructions stopped or started to matter.
 
-A, B, ... are workload or study files, bundled workloads, PTX files or machine-code listings; one kernel
-or variant of a file is FILE:KERNEL. A single file with several kernels is compared with itself: its first
-kernel against the others. PTX files and listings need the launch (--grid, --block, --arg as in smsim run).
+A, B, ... are workload or study files, bundled workloads, PTX files or machine-code listings; one
+kernel or variant of a file is FILE:KERNEL. A single file with several kernels is compared with
+itself: its first kernel against the others. PTX files and listings need the launch (--grid,
+--block, --arg as in smsim run).
 
 The outputs of the whole grids must be equal: otherwise the first difference is shown and nothing is
 compared, unless --allow-different is given.

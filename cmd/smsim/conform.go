@@ -29,10 +29,11 @@ func newConform() *cobra.Command {
 recorded on an NVIDIA H200, on each target, and says where a result differs. A form that ptxas
 rejects must be rejected.
 
---data names a folder with forms.json, inputs.bin and results.bin (each may be compressed, with .gz), or
-with intrinsics.json, results.ptx and results.bin (whose inputs.bin is there or in ../forms); without it the
-bundled subset is used. --sass executes the functions k<id> of a machine-code listing instead of lowering
-the forms; the listing says for which target it is, and forms that it lacks are not counted.
+--data names a folder with forms.json, inputs.bin and results.bin (each may be compressed, with
+.gz), or with intrinsics.json, results.ptx and results.bin (whose inputs.bin is there or in
+../forms); without it the bundled subset is used. --sass executes the functions k<id> of a
+machine-code listing instead of lowering the forms; the listing says for which target it is, and
+forms that it lacks are not counted.
 
 equal: all vectors; listed: a known reason stands beside it; failed: the first difference is shown.
 Exit code: 0 fine, 1 a form failed, 2 wrong usage or input.`,

@@ -21,17 +21,17 @@ func newDiff() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "diff A B",
 		Short: "execute two kernels on the same input and show the first difference in results",
-		Long: `diff executes two kernels, each a PTX file, a machine-code listing or a workload, with the same launch
-and the same arguments, and compares every word of every buffer. It shows the first difference with the
-threads that stored it, and what the two execute by opcode class and pipe.
+		Long: `diff executes two kernels, each a PTX file, a machine-code listing or a workload, with the same
+launch and the same arguments, and compares every word of every buffer. It shows the first
+difference with the threads that stored it, and what the two execute by opcode class and pipe.
 
-One kernel or variant of a file is FILE:KERNEL. The launch comes from flags as for smsim run, or from
-A if it is a workload file. PTX is lowered to --arch, else to the target of the listing on the other
-side, else to ` + study.DefaultArch + `.
+One kernel or variant of a file is FILE:KERNEL. The launch comes from flags as for smsim run, or
+from A if it is a workload file. PTX is lowered to --arch, else to the target of the listing on
+the other side, else to` + study.DefaultArch + `.
 
 Exit code: 0 equal, 1 different or a kernel failed, 2 wrong usage or input.`,
-		Example: `  smsim diff kernel.ptx kernel.sass --grid 4 --block 128 --arg buf:4096 --arg zero:4096 --arg u32:1024
-  smsim diff old.ptx new.ptx --kernel-a f --kernel-b f_fast --arch sm_86 --grid 1 --block 32 --arg zero:128
+		Example: `  smsim diff kernel.ptx kernel.sass --grid 4 --block 128 --arg buf:4096 --arg zero:4096
+  smsim diff old.ptx:f new.ptx:f_fast --arch sm_86 --grid 1 --block 32 --arg zero:128
   smsim diff sha256 other.sass --kernel-b sha256`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 2 {

@@ -15,17 +15,18 @@ func newDisasm() *cobra.Command {
 		Use:   "disasm FILE",
 		Short: "print the machine code that a PTX kernel is lowered to, or of a listing",
 		Long: `disasm prints the machine instructions that the kernels of a PTX file are lowered to on an
-architecture, with control information, registers and the instruction mix by pipe.
-FILE is a PTX file, a machine-code listing, a workload or study file, the name of a bundled workload, or -.
+architecture, with control information, registers and the instruction mix by pipe. FILE is a PTX
+file, a machine-code listing, a workload or study file, the name of a bundled workload, or -.
 
-Of a machine-code listing, or with --format sass, it prints a listing in one form for all tools and
-generations: decoded control information (waits, read and write barrier, yield, stall), and for each
-instruction its pipe, latency, live registers and register-bank conflicts. smsim reads this form too.`,
+Of a machine-code listing, or with --format sass, it prints a listing in one form for all tools
+and generations: decoded control information (waits, read and write barrier, yield, stall), and
+for each instruction its pipe, latency, live registers and register-bank conflicts. smsim reads
+this form too.`,
 		Example: `  smsim disasm kernel.ptx --arch sm_61
   smsim disasm ncc --kernel ncc_dp4a_c1 --arch sm_61,sm_90
   smsim disasm sha256 --stats --arch sm_75,sm_86
   cuobjdump -sass a.out | smsim disasm - --kernel saxpy
-  smsim disasm kernel.ptx --arch sm_86 --format sass | smsim run - --grid 1 --block 32 --arg zero:128`,
+  smsim disasm kernel.ptx --format sass | smsim run - --grid 1 --block 32 --arg zero:128`,
 		Args: oneFile,
 	}
 	addTargetFlags(cmd.Flags())

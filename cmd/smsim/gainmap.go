@@ -21,11 +21,13 @@ func newGainMap() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "gainmap [KIND ...]",
 		Short: "where an integer instruction pays: gain over chains, warps, loads and memory latency",
-		Long: `gainmap generates kernels with an instruction and without it, simulates them, and maps the gain twice: over
-independent chains a thread and resident warps, and over loads for each result and the latency of a load.
+		Long: `gainmap generates kernels with an instruction and without it, simulates them, and maps the gain
+twice: over independent chains a thread and resident warps, and over loads for each result and the
+latency of a load.
 
-KIND is dp4a (against extracting bytes), imad (against shifts and additions) or dpx (against additions and
-maxima); default dp4a. With --out the maps are drawn, with contours and the line of break-even.`,
+KIND is dp4a (against extracting bytes), imad (against shifts and additions) or dpx (against
+additions and maxima); default dp4a. With --out the maps are drawn, with contours and the line of
+break-even.`,
 		Example: `  smsim gainmap dp4a --arch sm_61,sm_90 --out maps
   smsim gainmap dpx imad --arch sm_120 --format json`,
 	}

@@ -11,12 +11,13 @@ import (
 func newISA() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "isa [NAME]",
-		Short: "instruction table: meaning, machine code, pipes, latency and throughput on every architecture",
+		Short: "instruction table: meaning, machine code, pipes, latency and throughput",
 		Long: `isa shows a PTX instruction (dp4a, mul.wide.u32), a CUDA intrinsic (__vadd4) or a machine opcode
-(IDP, LOP3): what it does and its rules, first PTX version and target, the closest AMD instruction,
-the machine code it is lowered to on each architecture with pipe, latency, results a cycle and SM and
-confidence, and on sm_90 the measured beside the simulated time. Without a name it lists what there
-is; with --format it writes the whole table (docs/instructions.md is the Markdown one).`,
+(IDP, LOP3): what it does and its rules, first PTX version and target, the closest AMD
+instruction, the machine code it is lowered to on each architecture with pipe, latency, results a
+cycle and SM and confidence, and on sm_90 the measured beside the simulated time. Without a name
+it lists what there is; with --format it writes the whole table (docs/instructions.md is the
+Markdown one).`,
 		Example: `  smsim isa dp4a
   smsim isa lop3 --arch sm_50,sm_90
   smsim isa IDP

@@ -15,12 +15,13 @@ func newLut() *cobra.Command {
 		Use:   "lut EXPRESSION | TABLE",
 		Short: "the truth table (immLut) of LOP3 for an expression, and back",
 		Long: `lut gives the immLut operand of LOP3 for a bitwise expression of three inputs, or, for a truth
-table such as 0x54, the expression with the fewest operators. For expressions of more inputs (up to 10)
-it says how many LOP3 they need and writes the sequence: the shortest for up to five inputs where that
-has at most three LOP3 or is otherwise proven, else a good one, and it says which.
+table such as 0x54, the expression with the fewest operators. For expressions of more inputs (up
+to 10) it says how many LOP3 they need and writes the sequence: the shortest for up to five inputs
+where that has at most three LOP3 or is otherwise proven, else a good one, and it says which.
 
-Operators, weakest first: ?:  |  ^  &  ~ (as in C; !, && and || count as ~, & and |). Constants 0 and 1 (all bits).
-Inputs a, b, c, ... are operands in this order; other names in order of appearance, or as --names says.`,
+Operators, weakest first: ?:  |  ^  &  ~ (as in C; !, && and || count as ~, & and |). Constants 0
+and 1 (all bits). Inputs a, b, c, ... are operands in this order; other names in order of
+appearance, or as --names says.`,
 		Example: `  smsim lut '(a|b)&~c'
   smsim lut 0x54 --names x,y,mask
   smsim lut 'e ? f : g' --names e,f,g

@@ -54,11 +54,11 @@ func newRoot() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "smsim",
 		Short: "what an instruction gives to an integer GPU kernel, and what limits the kernel",
-		Long: `smsim runs integer GPU kernels, given as PTX, bit-exactly on a cycle-approximate model of one
-streaming multiprocessor (SM) and says where the time goes: on architectures from compute
-capability 1.x to 12.x, without a GPU and without the CUDA toolkit.`,
+		Long: `smsim runs integer GPU kernels, given as PTX or as machine code (SASS listings), bit-exactly on a
+cycle-approximate model of one streaming multiprocessor (SM) and says where the time goes: on
+architectures from compute capability 1.x to 12.x, without a GPU and without the CUDA toolkit.`,
 		Example: `  smsim run workloads/ncc/study.yaml                 how much does DP4A give, and why
-  smsim run kernel.ptx --arch sm_86 --grid 46 --block 128 --arg buf:4096 --arg zero:4096 --arg u32:1024
+  smsim run kernel.ptx --arch sm_86 --grid 46 --block 128 --arg buf:4096 --arg zero:4096
   smsim disasm kernel.ptx --arch sm_61              the machine code it is lowered to
   smsim archs                                       the architectures it knows`,
 		SilenceUsage:  true,
@@ -73,9 +73,34 @@ capability 1.x to 12.x, without a GPU and without the CUDA toolkit.`,
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return usageError{flagError(cmd, err)} })
-	root.AddCommand(newRun(), newArchs(), newDisasm(), newValidate(), newVersion(),
-		newLut(), newOccupancy(), newArch(), newConform(), newDiff())
-	root.AddCommand(newCompare(), newAdvise(), newGainMap(), newWhatIf(), newSweep(), newSweepWorker(), newPlot())
-	root.AddCommand(newISA(), newRank())
+	addCommands(root)
+	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), "FlagUsages ", fmt.Sprintf("FlagUsagesWrapped %d ", study.Width)))
+	root.PersistentPreRun = func(cmd *cobra.Command, _ []string) {
+		if !ownsInterrupt(cmd) {
+			endOnInterrupt(cmd.ErrOrStderr())
+		}
+	}
 	return root
+}
+
+// addCommands adds the commands in the groups, and in the order, in which the help lists them.
+func addCommands(root *cobra.Command) {
+	cobra.EnableCommandSorting = false
+	for _, g := range []struct {
+		id, title string
+		commands  []*cobra.Command
+	}{
+		{"simulate", "Simulate:", []*cobra.Command{newRun(), newCompare(), newWhatIf(), newSweep(), newAdvise(), newRank(), newGainMap(), newPlot()}},
+		{"inspect", "Inspect:", []*cobra.Command{newDisasm(), newDiff(), newISA(), newLut(), newOccupancy(), newArchs(), newArch()}},
+		{"trust", "Trust:", []*cobra.Command{newConform(), newValidate()}},
+		{"other", "Other:", []*cobra.Command{newVersion()}},
+	} {
+		root.AddGroup(&cobra.Group{ID: g.id, Title: g.title})
+		for _, c := range g.commands {
+			c.GroupID = g.id
+			root.AddCommand(c)
+		}
+	}
+	root.SetHelpCommandGroupID("other")
+	root.AddCommand(newSweepWorker())
 }

@@ -20,10 +20,10 @@ func newOccupancy() *cobra.Command {
 		Use:   "occupancy [FILE]",
 		Short: "resident blocks and warps of a kernel, what limits them, and the calculator's curves",
 		Long: `occupancy computes how many blocks of a kernel are resident on one SM, as NVIDIA's occupancy
-calculator does, with the arithmetic of every resource and the curves against block size, registers
-and shared memory. Registers and shared memory come from flags, or from a kernel: FILE is a PTX file,
-a workload or study file, or the name of a bundled workload. * marks the limiting resource, > the
-kernel's own place in a curve.`,
+calculator does, with the arithmetic of every resource and the curves against block size,
+registers and shared memory. Registers and shared memory come from flags, or from a kernel: FILE
+is a PTX file, a workload or study file, or the name of a bundled workload. * marks the limiting
+resource, > the kernel's own place in a curve.`,
 		Example: `  smsim occupancy --arch 2.0 --block 224 --regs 48
   smsim occupancy --board "RTX 3060" --block 256 --regs 40 --shared 12288 --format json
   smsim occupancy kernel.ptx --kernel scale --block 128 --arch sm_86
@@ -153,11 +153,33 @@ func (s *settings) occupancyOfNumbers() ([]*study.Occupancy, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := s.fitsSome(archs); err != nil {
+		return nil, err
+	}
 	var qs []*study.Occupancy
 	for _, a := range archs {
 		qs = append(qs, study.OccupancyOf(a, block.Count(), s.v.GetInt("regs"), s.v.GetInt("shared")))
 	}
 	return qs, nil
+}
+
+// fitsSome refuses numbers that a block has on none of the architectures: they are mistakes, not residencies of zero.
+func (s *settings) fitsSome(archs []*configs.Arch) error {
+	regs, shared := 0, 0
+	for _, a := range archs {
+		o := &a.Occupancy
+		regs, shared = max(regs, o.MaxRegsThread), max(shared, o.SharedBlock, o.SharedBlockOptin)
+	}
+	for _, x := range []struct {
+		key, what string
+		most      int
+	}{{"regs", "registers a thread", regs}, {"shared", "bytes of shared memory a block", shared}} {
+		if v := s.v.GetInt(x.key); v > x.most {
+			from, _ := s.origin(x.key)
+			return bad(from, fmt.Errorf("%d %s are more than any of the architectures has: at most %d", v, x.what, x.most))
+		}
+	}
+	return nil
 }
 
 func (s *settings) blockSize() (isa.Dim3, error) {

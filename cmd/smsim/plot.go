@@ -21,9 +21,9 @@ func newPlot() *cobra.Command {
 		Use:   "plot RESULT...",
 		Short: "draw saved results again: other pictures, formats, sizes, styles",
 		Long: `plot draws pictures of results that other commands saved: report.json of smsim run, compare.json,
-whatif.json, sensitivity.json, results.jsonl of smsim sweep, or a CSV table with the columns measured and
-predicted (and, if wanted, class). Nothing is simulated. With several results each gets its own directory
-below --out, named after its file's directory.
+whatif.json, sensitivity.json, results.jsonl of smsim sweep, or a CSV table with the columns
+measured and predicted (and, if wanted, class). Nothing is simulated. With several results each
+gets its own directory below --out, named after its file's directory.
 
 Kinds of pictures (--kind, repeatable; left out: all that the result has, but for occupancy):
   ` + strings.Join(study.PictureKinds(), "\n  "),

@@ -15,9 +15,10 @@ func newRank() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "rank FILE",
 		Short: "run a kernel on all architectures and rank them by time",
-		Long: `rank runs a kernel on every architecture that can run it, natively or by emulation, and ranks them by
-the time on a board: cycles, limit, whether DP4A, IMAD, DPX, LOP3 and SIMD video instructions are
-native or emulated there, and a picture. Architectures that cannot run it are listed with the reason.
+		Long: `rank runs a kernel on every architecture that can run it, natively or by emulation, and ranks them
+by the time on a board: cycles, limit, whether DP4A, IMAD, DPX, LOP3 and SIMD video instructions
+are native or emulated there, and a picture. Architectures that cannot run it are listed with the
+reason.
 
 FILE is a workload or study file, a bundled workload or a PTX file with its launch (--grid, --block,
 --arg as in smsim run). Of a study all variants are ranked with the last launch, unless --launch and

@@ -16,15 +16,15 @@ import (
 func newRun() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "run FILE",
-		Short: "simulate a workload, a study, a PTX kernel or a machine-code listing and say what limits it",
+		Short: "simulate a workload, study, PTX kernel or machine-code listing and say what limits it",
 		Long: `run simulates a kernel on one SM, checks its output and reports where the time goes.
 
-FILE is a workload or study file (YAML, see docs/workloads.md), a PTX file or a machine-code listing
-(output of cuobjdump -sass or nvdisasm, see docs/sass.md) with the launch given by flags, the name of a
-bundled workload (ncc, sha256, gemm8, ...), or - for standard input.
+FILE is a workload or study file (YAML, see docs/workloads.md), a PTX file or a machine-code
+listing (output of cuobjdump -sass or nvdisasm, see docs/sass.md) with the launch given by flags,
+the name of a bundled workload (ncc, sha256, gemm8, ...), or - for standard input.
 
-A listing runs on the target it is for. It does not declare parameters: the arguments are laid out in
-order, each at the next multiple of its own size.
+A listing runs on the target it is for. It does not declare parameters: the arguments are laid out
+in order, each at the next multiple of its own size.
 
 Arguments of the kernel, in order, one --arg each; a leading NAME= names it:
   buf:SIZE[:seed=N][:mask=N][:out]     buffer of pseudo-random words (x = x*1664525 + 1013904223)

@@ -28,20 +28,22 @@ func newSweep() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "sweep FILE",
 		Short: "simulate many points: kernels, launches, architectures and changed numbers",
-		Long: `sweep runs the points of a sweep file (YAML, see docs/whatif.md): all combinations of run files, variants,
-launches, grids, block sizes, seeds, architectures and overrides, or listed points. Worker processes run
-them in parallel; one that crashes fails only its point.
+		Long: `sweep runs the points of a sweep file (YAML, see docs/whatif.md): all combinations of run files,
+variants, launches, grids, block sizes, seeds, architectures and overrides, or listed points.
+Worker processes run them in parallel; one that crashes fails only its point.
 
-The directory (out in the file, or --out) gets results.jsonl, which grows while the sweep runs, results.csv
-and results.sqlite with one table, points. Points whose result is there already are not run again: a result
-is reused when kernel, architecture, launch, arguments, settings and this program are the same. After an
-interruption (Ctrl-C) what is finished is kept; the same command goes on.
+The directory (out in the file, or --out) gets results.jsonl, which grows while the sweep runs,
+results.csv and results.sqlite with one table, points. Points whose result is there already are
+not run again: a result is reused when kernel, architecture, launch, arguments, settings and this
+program are the same. After an interruption (Ctrl-C) what is finished is kept; the same command
+goes on.
 
 Exit code: 0 fine, 1 a point or a check failed or the sweep was interrupted, 2 wrong usage or input.`,
 		Example: `  smsim sweep latency.yaml --out results
   sqlite3 results/results.sqlite 'select arch, "set_lsu.l1_latency", ipc from points'
   smsim plot results/results.jsonl --out pictures`,
-		Args: oneFile,
+		Args:        oneFile,
+		Annotations: map[string]string{interruptKey: "keeps what is finished"},
 	}
 	f := cmd.Flags()
 	f.String("out", "", "directory for the results (default: out in the file)")
@@ -54,7 +56,8 @@ Exit code: 0 fine, 1 a point or a check failed or the sweep was interrupted, 2 w
 
 func newSweepWorker() *cobra.Command {
 	return &cobra.Command{
-		Use: workerCommand, Hidden: true, Short: "run points of a sweep named on standard input", Args: noArguments,
+		Annotations: map[string]string{interruptKey: "left to the sweep"},
+		Use:         workerCommand, Hidden: true, Short: "run points of a sweep named on standard input", Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			signal.Ignore(os.Interrupt) // the terminal sends it to all processes; the sweep itself decides
 			return study.SweepWorker(cmd.InOrStdin(), cmd.OutOrStdout())

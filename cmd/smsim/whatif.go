@@ -14,7 +14,7 @@ import (
 func newWhatIf() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "whatif FILE",
-		Short: "simulate a kernel on changed hardware: any number of the architecture, one or many values",
+		Short: "simulate a kernel on changed hardware: any number, one or many values",
 		Long: `whatif runs a kernel on an architecture and on changed ones, and says what the change gives and how
 the limit moves. FILE is what smsim run takes; FILE:KERNEL chooses a kernel or variant.
 
@@ -25,15 +25,16 @@ the limit moves. FILE is what smsim run takes; FILE:KERNEL chooses a kernel or v
   --set warp_scheduler=gto,lrr                   words
   --set "classes.imad.pipe=alu;fma"              lists: values separated by semicolons
   --set pipes.int=fma --set classes.imad.pipe=int  a new pipe like fma, for IMAD alone
-Several --set with one value each are run alone and together; with several values, in all combinations.
+Several --set with one value each are run alone and together; with several values, in
+all combinations.
 
---sensitivity instead of --set changes every number that the run can feel by one step down and up (±1 up
-to 8, else half and double; switches are turned) and ranks them.
+--sensitivity instead of --set changes every number that the run can feel by one step down and up
+(±1 up to 8, else half and double; switches are turned) and ranks them.
 
-Only the hardware changes: the program stays the one compiled for the unchanged architecture. A changed
-latency that stall counts cover gives the same instructions new stall counts, as hardware without
-interlocks needs. --recompile compiles the kernel for the changed architecture, which may choose
-and order instructions differently.`,
+Only the hardware changes: the program stays the one compiled for the unchanged architecture. A
+changed latency that stall counts cover gives the same instructions new stall counts, as hardware
+without interlocks needs. --recompile compiles the kernel for the changed architecture, which may
+choose and order instructions differently.`,
 		Example: `  smsim whatif ncc:dp4a_c4 --launch 1024x2 --set pipes.idp.issue_interval=1 --explain
   smsim whatif chase --set lsu.l1_latency=16..64..8 --out wi --plots
   smsim whatif sha256 --arch sm_86,sm_90 --sensitivity`,

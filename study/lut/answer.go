@@ -85,7 +85,7 @@ func (a *Answer) Write(w io.Writer, format string) error {
 		fmt.Fprintf(&b, "%-10s  %s\n", head, fmt.Sprintf(format, args...))
 	}
 	if a.Expression != "" {
-		line("expression", "%s", a.Expression)
+		line("expression", "%s", cut(a.Expression))
 	}
 	var weights []string
 	for i, n := range a.Inputs {
@@ -114,4 +114,16 @@ func (a *Answer) Write(w io.Writer, format string) error {
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// maxShown is the longest expression that text shows whole, in characters.
+const maxShown = 80
+
+// cut shortens a long expression for the text form.
+func cut(expression string) string {
+	r := []rune(expression)
+	if len(r) <= maxShown {
+		return expression
+	}
+	return fmt.Sprintf("%s... (%d characters)", string(r[:maxShown-20]), len(r))
 }

@@ -20,7 +20,17 @@ type Error struct {
 
 // Error shows the expression with a caret under the place.
 func (e *Error) Error() string {
-	return fmt.Sprintf("expression:%d: %s\n  %s\n  %s^", e.Col, e.Msg, e.Expr, strings.Repeat(" ", e.Col-1))
+	from := max(0, min(e.Col-maxShown/2, len(e.Expr)-maxShown))
+	to := min(len(e.Expr), from+maxShown)
+	lead, tail := "", ""
+	if from > 0 {
+		lead = "..."
+	}
+	if to < len(e.Expr) {
+		tail = "..."
+	}
+	return fmt.Sprintf("expression:%d: %s\n  %s%s%s\n  %s^", e.Col, e.Msg, lead, strings.ToValidUTF8(e.Expr[from:to], ""), tail,
+		strings.Repeat(" ", len(lead)+e.Col-1-from))
 }
 
 // Expr is a parsed expression.

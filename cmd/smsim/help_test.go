@@ -1,0 +1,37 @@
+package main
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sarchlab/smsim/study"
+)
+
+// TestHelpWidth: the help of every command keeps to the width of the reports, and every command stands in a group.
+func TestHelpWidth(t *testing.T) {
+	var visit func(c *cobra.Command, path []string)
+	visit = func(c *cobra.Command, path []string) {
+		var out bytes.Buffer
+		if code := execute(append(path, "--help"), strings.NewReader(""), &out, &out); code != exitFine || out.Len() == 0 {
+			t.Errorf("%v --help: exit code %d", path, code)
+		}
+		for line := range strings.Lines(out.String()) {
+			if n := len([]rune(strings.TrimRight(line, "\n"))); n > study.Width {
+				t.Errorf("%v --help: %d columns: %s", path, n, line)
+			}
+		}
+		for _, sub := range c.Commands() {
+			if sub.Hidden || sub.Name() == "help" || sub.Name() == "completion" {
+				continue
+			}
+			if len(path) == 0 && sub.GroupID == "" {
+				t.Errorf("%s is in no group", sub.Name())
+			}
+			visit(sub, append(path[:len(path):len(path)], sub.Name()))
+		}
+	}
+	visit(newRoot(), nil)
+}
