@@ -178,8 +178,43 @@ func newMachine(a *configs.Arch, p *isa.Program) (*machine, error) {
 			t.lastPass, t.lastPassSeq = m.wordConflict(in, &t.second), m.wordConflict(in, &t.secondSeq)
 		}
 		m.code[i] = t
+		if i > 0 {
+			m.holdForResult(&p.Insts[i-1], in, &m.code[i-1], &t)
+		}
 	}
 	return m, nil
+}
+
+// resultHold is how much longer than its stall count says an instruction holds its warp when the next one reads its
+// result and the first pass of a two-pass instruction takes part: it reads the result, or the result is the first pass's (the
+// low word of IMAD.WIDE). Measured on the H200: IMAD.HI with stall 6 in a dependent chain 9.1 cycles, but 6.1 and 10.1 with stall 4 and
+// 8 among independent ones; PRMT, IMAD.WIDE, SHF in a chain two cycles more than counts and passes; IMAD.WIDE with its high word moved none.
+const resultHold = 1
+
+// holdForResult lengthens the hold of an instruction of fixed latency for a reader right behind it.
+func (m *machine) holdForResult(from, to *isa.Inst, f, t *timing) {
+	if f.variable || f.kind != kindPlain || from.NDst == 0 || from.Dst[0].Kind != isa.KindReg || from.Dst[0].Reg == isa.RZ {
+		return
+	}
+	low := from.Dst[0].Reg
+	high := low
+	if from.Class() == isa.ClassIMADWIDE {
+		high++
+	}
+	early := f.passes > 1 && high != low // the low word comes from the first pass, the high word from the second
+	if !early && t.passes < 2 {
+		return
+	}
+	for i := range to.NSrc {
+		o := &to.Src[i]
+		if o.Kind != isa.KindReg || o.Reg == isa.RZ {
+			continue
+		}
+		if t.passes > 1 && (o.Reg == low || o.Reg == high) || early && o.Reg <= low && low < o.Reg+isa.Reg(sourceWidth(to, int(i))) {
+			f.extraHold += resultHold
+			return
+		}
+	}
 }
 
 // decode finds the class row of an instruction and makes its timing and readiness key.
