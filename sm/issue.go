@@ -217,7 +217,10 @@ func (p *smsp) exited(i int, w *warp, t uint64) {
 }
 
 // unwake takes back the wake of a warp that issues again in the same cycle.
-func (p *smsp) unwake(i int, t uint64) {
+func (p *smsp) unwake(i int, t uint64) { p.takeWake(i, t) }
+
+// takeWake takes back the wake of a warp and returns its cycle, if there is one after the given cycle.
+func (p *smsp) takeWake(i int, t uint64) (at uint64, ok bool) {
 	for d := uint64(1); d < wheel; d++ {
 		s := (t + d) % wheel
 		if p.wake[s]>>i&1 != 0 {
@@ -225,10 +228,14 @@ func (p *smsp) unwake(i int, t uint64) {
 			if p.wake[s] == 0 {
 				p.wakeBusy &^= 1 << s
 			}
-			return
+			return t + d, true
 		}
 	}
-	p.far &^= 1 << i
+	if p.far>>i&1 != 0 {
+		p.far &^= 1 << i
+		return p.farAt[i], true
+	}
+	return 0, false
 }
 
 // emit tells the observers of an issue.

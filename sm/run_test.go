@@ -323,3 +323,30 @@ func TestDualIssue(t *testing.T) {
 		}
 	}
 }
+
+// TestReadsOfTwoWarps measures the distance of two issues in a dependent chain when another warp's instruction waits behind the reads.
+func TestReadsOfTwoWarps(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		warps   int
+		a, b, c isa.Reg
+		want    uint64
+	}{
+		{"one warp, two reads of a bank", 1, 24, 17, 18, 4},
+		{"two warps in two sub-partitions", 2, 24, 17, 18, 4},
+		{"two warps of a sub-partition", 5, 24, 17, 18, 5},
+		{"two warps of a sub-partition, one read of each bank", 5, 24, 17, isa.RZ, 4},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var insts []isa.Inst
+			for range 24 {
+				insts = append(insts, ctl{stall: 4, set: -1, off: true}.on(ffma(c.a, c.a, c.b, c.c)))
+			}
+			rec, _ := run(t, arch(t, "sm_90"), code(append([]isa.Inst{bar()}, append(insts, exit())...)...), 1, 32*c.warps, Options{})
+			at := rec.at[0]
+			if got := at[20] - at[10]; got != 10*c.want {
+				t.Errorf("ten links take %d cycles, want %d", got, 10*c.want)
+			}
+		})
+	}
+}

@@ -265,9 +265,21 @@ func (p *smsp) issueSlot(eligible, t uint64) {
 	if at := p.rf.dispatchAt(t, c, w.prev == w.idx-1); at > t {
 		w.state = sim.DispatchStall
 		p.latch, p.latchAt = i, at
+		p.pushBack(i, t, at-t)
 		return
 	}
 	p.dispatch(i, t)
+}
+
+// pushBack delays the warp that issued last by the cycles for which another warp's instruction waits behind its reads.
+func (p *smsp) pushBack(waiting int, t, cycles uint64) {
+	w := &p.warps[p.last]
+	if p.last == waiting || w.idx < 0 || w.prev < 0 || w.state != sim.Wait || p.sm.mach.code[w.prev].passes > 1 {
+		return
+	}
+	if at, ok := p.takeWake(p.last, t); ok {
+		p.wakeAt(p.last, at+cycles, t)
+	}
 }
 
 // dispatch issues the instruction of a selected warp, and the next one of the same warp where the generation dual-issues.
