@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sarchlab/smsim/configs"
 	"github.com/sarchlab/smsim/strictyaml"
 	"github.com/sarchlab/smsim/workloads"
 )
@@ -241,6 +242,17 @@ func (f *sweepFile) checkNames(s *Sweep, n strictyaml.Node) error {
 			if !slices.Contains(k.known, name) {
 				return v.Items[i].Errorf("no run file has %q among its %s%s", name, k.key, strictyaml.DidYouMean(name, k.known))
 			}
+		}
+	}
+	archs, _ := n.Get("archs")
+	for _, a := range archs.Items {
+		if _, err := configs.Load(a.Text, nil); err != nil {
+			return archError(a.Text, &workloads.Settings{Places: map[string]strictyaml.Place{"arch " + a.Text: a.Place()}}, err)
+		}
+	}
+	if board, ok := n.Get("board"); ok {
+		if _, err := configs.LoadBoard(f.Board); err != nil {
+			return board.Errorf("%s", err)
 		}
 	}
 	return nil

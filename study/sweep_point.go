@@ -84,13 +84,13 @@ func (r *sweepRunner) newBench(p *SweepPoint) (*bench, error) {
 	s := r.sweep.settings
 	plan.Settings.Outputs = workloads.Outputs{}
 	if s.Board != "" {
-		plan.Board = s.Board
+		plan.Board, plan.Places = s.Board, nil
 	}
 	if s.SMs > 0 {
 		plan.SMs = s.SMs
 	}
 	if s.Blocks.Mode != workloads.BlocksShare {
-		plan.Settings.Blocks = s.Blocks
+		plan.Settings.Blocks, plan.Places = s.Blocks, nil
 	}
 	if s.Check != workloads.CheckAuto {
 		plan.Check = s.Check

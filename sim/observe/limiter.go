@@ -109,7 +109,7 @@ func pipeLimit(r *sim.Result, t *states, p *sim.PipeUse) sim.Limiter {
 }
 
 // sharedLimit recognises a run whose shared memory passes most requests several times, for bank conflicts or for atomics of several
-// lanes on one word: the passes fill the load/store pipe, or most waiting is for shared memory and most passes are repeats.
+// lanes on one word or bank: the passes fill the load/store pipe, or most waiting is for shared memory and most passes are repeats.
 func sharedLimit(r *sim.Result, pipe *sim.PipeUse, top sim.WarpState, share float64) (sim.Limiter, bool) {
 	m := &r.Memory
 	passes, repeats := m.SharedWavefronts, m.BankConflicts
@@ -130,9 +130,9 @@ func sharedLimit(r *sim.Result, pipe *sim.PipeUse, top sim.WarpState, share floa
 	what := "bank conflicts"
 	switch {
 	case atomics > 0 && 2*lanes*(m.SharedLoads+m.SharedStores) < repeats:
-		what = "atomics on one word"
+		what = "shared-memory atomics"
 	case atomics > 0:
-		what = "bank conflicts and atomics on one word"
+		what = "bank conflicts and atomics"
 	}
 	busy := ""
 	if pipe != nil {

@@ -48,11 +48,11 @@ func TestLimit(t *testing.T) {
 				r.Pipes[0].BusyCycles, r.Memory.SharedWavefronts, r.Memory.BankConflicts, r.Memory.SharedLoads = 940, 900, 873, 27
 			}, kind: sim.LimitShared, what: "bank conflicts",
 			sentence: "shared memory: 97 % of 900 wavefronts are repeats by bank conflicts; the lsu pipe is busy in 94 % of the cycles; 88 % of warp-cycles wait for results of shared memory"},
-		{name: "atomics on one word", issue: 0.05, pipe: "lsu", busy: 0.5, states: map[sim.WarpState]uint64{sim.ShortScoreboard: 760}, warps: 5,
+		{name: "shared-memory atomics", issue: 0.05, pipe: "lsu", busy: 0.5, states: map[sim.WarpState]uint64{sim.ShortScoreboard: 760}, warps: 5,
 			change: func(r *sim.Result) {
 				r.Memory.SharedWavefronts, r.Memory.BankConflicts, r.Memory.SharedLoads = 500, 480, 1
 				r.Classes = []sim.ClassCount{{Class: "atoms", Insts: 20}}
-			}, kind: sim.LimitShared, what: "atomics on one word", sentence: "96 % of 500 wavefronts"},
+			}, kind: sim.LimitShared, what: "shared-memory atomics", sentence: "96 % of 500 wavefronts"},
 		{name: "few bank conflicts", issue: 0.05, pipe: "lsu", busy: 0.94, states: map[sim.WarpState]uint64{sim.ShortScoreboard: 760, sim.MathPipeThrottle: 1}, warps: 5,
 			change: func(r *sim.Result) {
 				r.Pipes[0].BusyCycles, r.Memory.SharedWavefronts, r.Memory.BankConflicts = 940, 900, 300

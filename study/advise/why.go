@@ -36,7 +36,7 @@ func why(p *study.Pair, trades bool) string {
 	case sim.LimitLatency, sim.LimitOccupancy:
 		cause = "latency bound: the saved instructions become waiting"
 	case sim.LimitPipe:
-		cause = fmt.Sprintf("the %s pipe stays the limiter, with %s of its load before", strings.ToUpper(a.Limiter.What), busyChange(a, b, a.Limiter.What))
+		cause = fmt.Sprintf("the %s pipe stays the limiter, with %s of its load before", a.Limiter.What, busyChange(a, b, a.Limiter.What))
 	case sim.LimitBarrier:
 		cause = "bound by barriers"
 	case sim.LimitIssue:
@@ -101,7 +101,7 @@ func relief(a, b *study.Run) string {
 	if name == "" {
 		return fmt.Sprintf("IPC rises from %.2f to %.2f", a.IPC, b.IPC)
 	}
-	return fmt.Sprintf("the %s pipe is relieved, with %s of its load before,", strings.ToUpper(name), busyChange(a, b, name))
+	return fmt.Sprintf("the %s pipe is relieved, with %s of its load before,", name, busyChange(a, b, name))
 }
 
 func busyChange(a, b *study.Run, pipe string) string {
