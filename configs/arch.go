@@ -137,17 +137,18 @@ type Fetch struct {
 // ControlFlow is the cost of control instructions.
 type ControlFlow struct {
 	Origin       `yaml:",inline"`
-	BranchTaken  int     `yaml:"branch_taken"`  // issue to issue across a taken branch
-	BranchPort   float64 `yaml:"branch_port"`   // cycles between taken branches of a sub-partition
-	Reconverge   int     `yaml:"reconverge"`    // BSSY + BSYNC pair without divergence
-	DivergedPath int     `yaml:"diverged_path"` // extra cycles for each further path of a divergent branch
-	BarBase      int     `yaml:"bar_base"`      // BAR.SYNC: base + per_warp * warps
-	BarPerWarp   float64 `yaml:"bar_per_warp"`  // cycles each warp of the block adds to BAR.SYNC
-	BarRed       int     `yaml:"bar_reduction"` // extra for BAR.RED
-	MembarCTA    int     `yaml:"membar_cta"`    // MEMBAR.CTA, issue to issue
-	MembarGPU    int     `yaml:"membar_gpu"`    // MEMBAR.GPU, issue to issue
-	Nanosleep    int     `yaml:"nanosleep"`     // NANOSLEEP 0
-	CallReturn   int     `yaml:"call_return"`   // CALL or RET, issue to issue
+	BranchTaken  int     `yaml:"branch_taken"`   // issue to issue across a taken branch
+	BranchPort   float64 `yaml:"branch_port"`    // cycles between taken branches of a sub-partition
+	Reconverge   int     `yaml:"reconverge"`     // BSSY + BSYNC pair without divergence
+	DivergedPath int     `yaml:"diverged_path"`  // extra cycles for each further path of a divergent branch
+	Indexed      int     `yaml:"indexed_branch"` // extra cycles of an indexed branch (BRX, JMX), paid again for each further target
+	BarBase      int     `yaml:"bar_base"`       // BAR.SYNC: base + per_warp * warps
+	BarPerWarp   float64 `yaml:"bar_per_warp"`   // cycles each warp of the block adds to BAR.SYNC
+	BarRed       int     `yaml:"bar_reduction"`  // extra for BAR.RED
+	MembarCTA    int     `yaml:"membar_cta"`     // MEMBAR.CTA, issue to issue
+	MembarGPU    int     `yaml:"membar_gpu"`     // MEMBAR.GPU, issue to issue
+	Nanosleep    int     `yaml:"nanosleep"`      // NANOSLEEP 0
+	CallReturn   int     `yaml:"call_return"`    // CALL or RET, issue to issue
 }
 
 // LSU is the load/store pipeline with shared memory and L1.

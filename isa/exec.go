@@ -34,7 +34,7 @@ type Effect struct {
 	Load  bool // reads memory (atomics do both)
 	Addr  *[32]uint64
 
-	// Passes an instruction made beyond the first: MATCH.ANY takes one for each distinct value.
+	// Passes an instruction made beyond the first: MATCH.ANY takes one for each distinct value, BRX for each distinct target.
 	ExtraPasses uint8
 
 	// Branches: control did not fall through for some lanes; Diverged: lanes of the group went two ways.

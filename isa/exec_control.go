@@ -84,6 +84,7 @@ func execBRX(w *Warp, u *uop, m uint32) {
 	}
 	a := w.val(&u.s[0])
 	var to [warpLanes]int32
+	first := lowest(m)
 	for r := m; r != 0; r &= r - 1 {
 		l := lowest(r)
 		i, ok := w.k.byPC[a[l]+u.imm]
@@ -92,6 +93,13 @@ func execBRX(w *Warp, u *uop, m uint32) {
 			return
 		}
 		to[l] = i
+		known := l == first
+		for q := m & (1<<l - 1); q != 0 && !known; q &= q - 1 {
+			known = to[lowest(q)] == i
+		}
+		if !known {
+			w.e.ExtraPasses++
+		}
 	}
 	w.branchEach(m, &to)
 }

@@ -45,6 +45,7 @@ type timing struct {
 	yield    bool // encoded bit: stay with the warp
 	dual     bool // may issue together with the next instruction
 	variable bool
+	indexed  bool // BRX, JMX: one target at a time
 	long     bool // a wait for its barrier is long_scoreboard
 	// Register reads of the first and second pass; Seq: when the previous instruction of the program was the warp's
 	// previous one (reuse cache).
@@ -263,6 +264,7 @@ func (m *machine) decode(in *isa.Inst, index map[string]int) (timing, key, error
 	switch c {
 	case isa.ClassBRA:
 		t.kind, k.branch = kindBranch, true
+		t.indexed = in.Op == isa.OpBRX || in.Op == isa.OpJMX
 	case isa.ClassCALL:
 		t.kind, k.branch = kindCall, true
 	case isa.ClassBSYNC:

@@ -191,6 +191,13 @@ func (p *smsp) follow(i int, w *warp, c *timing, e *isa.Effect, t uint64, off bo
 			at = max(at, t+uint64(cf.BranchTaken+cf.DivergedPath))
 		}
 	}
+	if c.indexed && jumped && cf.Indexed > 0 {
+		at += uint64(cf.Indexed)
+		w.indexed = min(w.indexed, 255-e.ExtraPasses) + e.ExtraPasses
+	} else if w.indexed > 0 && jumped && (c.kind == kindReconverge || c.kind == kindExit) {
+		w.indexed-- // the next path: its lanes take the indexed branch again
+		at += uint64(cf.BranchTaken + cf.Indexed)
+	}
 	if jumped && c.kind == kindBranch {
 		p.branchFree = max(p.branchFree, float64(t)) + cf.BranchPort
 	}

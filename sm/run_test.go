@@ -350,3 +350,43 @@ func TestReadsOfTwoWarps(t *testing.T) {
 		})
 	}
 }
+
+// TestIndexedBranch measures an indexed branch to 1 and to 32 targets, each of which branches to the common BSYNC.
+func TestIndexedBranch(t *testing.T) {
+	const first = 4 // instruction of the first target
+	for _, c := range []struct {
+		name     string
+		index    isa.Operand
+		branch   uint64 // BRX to the first target
+		next     uint64 // a target to the next
+		targets  int
+		override string
+	}{
+		{"one target", isa.R(isa.RZ), 40, 0, 1, "control_flow.indexed_branch=30"},
+		{"a target for each lane", isa.R(0), 40, 70, 32, "control_flow.indexed_branch=30"},
+		{"branch unit without that cost", isa.R(0), 10, 30, 32, "control_flow.indexed_branch=0"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			b0 := isa.Operand{Kind: isa.KindBarrier, Reg: 0}
+			lane := ctl{stall: 2, set: 0}.on(op(isa.OpS2R, isa.R(0), isa.SR(isa.SRLaneID)))
+			mad := ctl{stall: 6, set: -1, wait: 1}.on(op(isa.OpIMAD, isa.R(1), c.index, isa.I(16), isa.I(16*first)))
+			insts := []isa.Inst{lane, mad, stall(4, op(isa.OpBSSY, none, b0, isa.Label(first+32))), stall(5, op(isa.OpBRX, none, isa.R(1), isa.I(0)))}
+			for range 32 {
+				insts = append(insts, stall(5, op(isa.OpBRA, none, isa.Label(first+32))))
+			}
+			rec, _ := run(t, arch(t, "sm_90", c.override), code(append(insts, op(isa.OpBSYNC, none, b0), exit())...), 1, 32, Options{})
+			at := rec.at[0]
+			if len(at) != first+2*c.targets+1 {
+				t.Fatalf("%d issues, want %d", len(at), first+2*c.targets+1)
+			}
+			if got := at[first] - at[first-1]; got != c.branch {
+				t.Errorf("first target after %d cycles, want %d", got, c.branch)
+			}
+			for i := 1; i < c.targets; i++ {
+				if got := at[first+2*i] - at[first+2*i-2]; got != c.next {
+					t.Errorf("target %d after %d cycles, want %d", i, got, c.next)
+				}
+			}
+		})
+	}
+}

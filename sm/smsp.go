@@ -59,6 +59,7 @@ type warp struct {
 	before    [6]uint64 // clear before the previous instruction took the barriers unseen
 	seenAt    uint64    // when they are seen taken
 	unseen    uint8
+	indexed   uint8  // paths of indexed branches that have not started
 	long      uint8  // bit i: barrier i waits for an L1TEX operation
 	memDone   uint64 // all its memory operations are performed: MEMBAR waits for it
 	storesOut uint64 // its stores have left the SM: the warp's end waits for it
