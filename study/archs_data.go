@@ -226,7 +226,7 @@ func DiffArchs(w io.Writer, nameA, nameB, filter, format string) error {
 		if r[4] != r[3] {
 			how += " / " + r[4]
 		}
-		tw.AppendRow([]any{r[0], clip(r[1], 24), clip(r[2], 24), how})
+		tw.AppendRow([]any{r[0], clip(r[1], 17), clip(r[2], 17), how})
 	}
 	t.table("", tw)
 	t.printf("\n%s; - : the architecture has no such opcode class or pipe.\n", plural(len(changes), "difference"))

@@ -300,8 +300,8 @@ func WriteKernelDiff(w io.Writer, rep *KernelDiff, format string) error {
 		name string
 		side *KernelSide
 	}{{"a", &rep.A}, {"b", &rep.B}} {
-		t.printf("%s  %s of %s on %s: %s, %s, %s warp-instructions executed\n", s.name, s.side.Kernel, s.side.Source, s.side.Arch,
-			plural(s.side.Instructions, "instruction"), plural(s.side.Registers, "register"), thousands(s.side.Executed))
+		t.paragraph(fmt.Sprintf("%s: %s of %s on %s: %s, %s, %s warp-instructions executed", s.name, s.side.Kernel, s.side.Source, s.side.Arch,
+			plural(s.side.Instructions, "instruction"), plural(s.side.Registers, "register"), thousands(s.side.Executed)), "   ")
 		for _, n := range s.side.program.Notes {
 			t.paragraph("note: "+n, "   ")
 		}

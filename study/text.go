@@ -110,7 +110,11 @@ func (t *textWriter) table(title string, tw table.Writer) {
 		t.paragraph(title, "  ")
 	}
 	for line := range strings.SplitSeq(tw.Render(), "\n") {
-		t.printf("%s\n", strings.TrimRight(line, " "))
+		line = strings.TrimRight(line, " ")
+		if strings.HasPrefix(line, "─") {
+			line = string([]rune(line)[:min(len([]rune(line)), Width)]) // it goes on under the last column's padding
+		}
+		t.printf("%s\n", line)
 	}
 }
 
