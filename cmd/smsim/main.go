@@ -58,8 +58,8 @@ func newRoot() *cobra.Command {
 cycle-approximate model of one streaming multiprocessor (SM) and says where the time goes: on
 architectures from compute capability 1.x to 12.x, without a GPU and without the CUDA toolkit.
 
-Exit codes: 0 fine, 1 a simulation or a check failed, 2 wrong usage or input, 130 ended by Ctrl-C (but
-1 for sweep, which keeps what is finished).`,
+Exit codes: 0 fine, 1 a simulation or a check failed, 2 wrong usage or input, 130 ended by Ctrl-C
+(but 1 for sweep, which keeps what is finished).`,
 		Example: `  smsim run workloads/ncc/study.yaml                 how much does DP4A give, and why
   smsim run kernel.ptx --arch sm_86 --grid 46 --block 128 --arg buf:4096 --arg zero:4096
   smsim disasm kernel.ptx --arch sm_61              the machine code it is lowered to
