@@ -261,3 +261,21 @@ func TestStrongForTheSM(t *testing.T) {
 		}
 	}
 }
+
+// TestSharedStorePasses: a store sends the data of every lane, so lanes that agree take as many passes as others; a load takes fewer. Stores of
+// one sub-partition enter its port 12 cycles apart.
+func TestSharedStorePasses(t *testing.T) {
+	m := newPath(t, MemConfig{})
+	first := m.Access(access(100, isa.ClassSTS, 16, stride(0, 0)))
+	if first.Wavefronts != 4 {
+		t.Errorf("STS.128 of one address: %d passes, want 4", first.Wavefronts)
+	}
+	second := m.Access(access(101, isa.ClassSTS, 16, stride(0, 16)))
+	if got := second.SlotFree - first.SlotFree; got != 12 {
+		t.Errorf("second STS.128 leaves the queue %d cycles after the first, want 12", got)
+	}
+	load := newPath(t, MemConfig{}).Access(access(100, isa.ClassLDS, 16, stride(0, 0)))
+	if load.Wavefronts >= 4 {
+		t.Errorf("LDS.128 of one address: %d passes, want fewer than 4", load.Wavefronts)
+	}
+}

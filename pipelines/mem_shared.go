@@ -98,7 +98,7 @@ lane:
 func (m *MemPath) accessShared(a MemAccess, t *MemTiming) {
 	p, e := &m.par, a.Effect
 	atomic := a.Class == isa.ClassATOMS || e.Load && e.Store
-	passes, groups := m.sharedPasses(e.Addr, e.Exec, uint64(max(e.Size, 1)), atomic, !atomic)
+	passes, groups := m.sharedPasses(e.Addr, e.Exec, uint64(max(e.Size, 1)), atomic, !atomic && !e.Store)
 	width := widthIndex(e.Size)
 	port, spacing := p.sharedLoadPort[width], uint64(16)
 	latency := p.sharedLatency32
