@@ -158,7 +158,15 @@ func (s *settings) occupancyOfNumbers() ([]*study.Occupancy, error) {
 	}
 	var qs []*study.Occupancy
 	for _, a := range archs {
-		qs = append(qs, study.OccupancyOf(a, block.Count(), s.v.GetInt("regs"), s.v.GetInt("shared")))
+		q := study.OccupancyOf(a, block.Count(), s.v.GetInt("regs"), s.v.GetInt("shared"))
+		if name := s.v.GetString("board"); name != "" {
+			board, err := configs.LoadBoard(name)
+			if err != nil {
+				return nil, &study.InputError{Err: err}
+			}
+			q.Board = board.Name
+		}
+		qs = append(qs, q)
 	}
 	return qs, nil
 }
