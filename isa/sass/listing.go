@@ -234,6 +234,10 @@ func (l *Listing) instruction(f *Function, s string, n int) error {
 			for _, v := range r.words { // the second word of a 128-bit encoding, or a scheduling word
 				f.addWord(v)
 			}
+			return nil
+		}
+		if f != nil && strings.Contains(t, ";") && !strings.HasPrefix(strings.TrimSpace(t), ".") && !strings.HasPrefix(strings.TrimSpace(t), "//") {
+			return &Error{File: l.File, Line: n, Col: 1, Msg: "an instruction needs its address in front (/*0000*/) or a control prefix (B------:R-:W-:-:S01)", Text: s}
 		}
 		return nil
 	}
@@ -244,6 +248,9 @@ func (l *Listing) instruction(f *Function, s string, n int) error {
 		r.addr = f.nextAddr()
 	}
 	if k := strings.IndexAny(t, ";}"); k >= 0 {
+		if rest := strings.Trim(t[k:], "; \t}{"); rest != "" && !strings.HasPrefix(rest, "//") {
+			return &Error{File: l.File, Line: n, Col: 1, Msg: fmt.Sprintf("unexpected text behind the instruction: %q (one instruction a line)", rest), Text: s}
+		}
 		t = t[:k]
 	}
 	t = strings.TrimSpace(t)

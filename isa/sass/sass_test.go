@@ -214,6 +214,8 @@ func TestErrors(t *testing.T) {
 		{"unknown modifier", "code for sm_90\nFunction : k\n/*0000*/ IADD3.ZAP R1, R2, R3, R4 ;\n",
 			"x.sass:3:10: function k has instructions that are not known:\n    1 x unknown modifier .ZAP of IADD3, first at line 3: IADD3.ZAP R1, R2, R3, R4"},
 		{"jump outside", "code for sm_90\nFunction : k\n/*0000*/ BRA 0x500 ;\n", "x.sass:3:10: target 0x500 is outside function k\n    /*0000*/ BRA 0x500 ;"},
+		{"no address", "code for sm_90\nFunction : k\n/*0000*/ NOP ;\n0x0010: EXIT ;\n", "x.sass:4:1: an instruction needs its address in front (/*0000*/) or a control prefix (B------:R-:W-:-:S01)\n    0x0010: EXIT ;"},
+		{"two on a line", "code for sm_90\nFunction : k\n/*0000*/ NOP ; EXIT ;\n", "x.sass:3:1: unexpected text behind the instruction: \"EXIT\" (one instruction a line)\n    /*0000*/ NOP ; EXIT ;"},
 		{"no target", "Function : k\n/*0000*/ EXIT ;\n", "x.sass:1:1: the listing does not say for which target it is (\"code for sm_NN\"): name it with --arch"},
 	}
 	for _, c := range cases {
