@@ -5,6 +5,7 @@ import (
 	"io"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -114,6 +115,11 @@ func runAdvise(cmd *cobra.Command, name string) error {
 		return fmt.Errorf("nothing is written to %s: there is no rewrite to write", to)
 	}
 	return writeAtomic(to, func(w io.Writer) error {
+		// Whoever finds the file later must see what it relies on.
+		fmt.Fprintf(w, "// Rewritten by smsim advise: %s.\n", strings.Join(a.Together.Rules, ", "))
+		for _, v := range a.Together.Valid {
+			fmt.Fprintf(w, "// VALID ONLY for launches with %s.\n", v)
+		}
 		_, err := io.WriteString(w, a.Together.PTX)
 		return err
 	})
