@@ -20,6 +20,7 @@ var subs = func() map[string]isa.Sub {
 		subs[s.String()] = s
 	}
 	subs["SUM"] = isa.SubAdd
+	subs["TRAP"] = isa.SubTrap
 	subs["ARV"] = isa.SubArrive
 	return subs
 }()

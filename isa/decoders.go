@@ -154,6 +154,7 @@ var decoders = [NumOps]decoderRow{
 	OpNANOSLEEP: {fn: decNANOSLEEP},
 	OpBAR:       {fn: decBAR, minVals: 1},
 	OpB2R:       {fn: decB2R},
+	OpBPT:       {fn: decBPT},
 
 	// Video.
 	OpISAD:      {fn: decVideo, minVals: 2},

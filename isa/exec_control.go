@@ -232,6 +232,20 @@ func decNANOSLEEP(d *decoder) {
 	d.u.exec = execNANOSLEEP
 }
 
+// decBPT makes a trap an error of the run; breakpoints for a debugger do nothing.
+func decBPT(d *decoder) {
+	d.u.exec = execNop
+	if d.u.in.Mod.Sub == SubTrap {
+		d.u.exec = execTrap
+	}
+}
+
+func execTrap(w *Warp, u *uop, m uint32) {
+	if m != 0 {
+		w.err = w.fail(fmt.Sprintf("the kernel executed a trap, first %s", w.threadName(lowest(m))))
+	}
+}
+
 // execNANOSLEEP reports the sleep to the timing model and lets another group of the warp run.
 func execNANOSLEEP(w *Warp, u *uop, m uint32) {
 	w.pc++

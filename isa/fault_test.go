@@ -31,6 +31,8 @@ func TestFaults(t *testing.T) {
 			"k.sass:2:1: kernel k, block 0, warp 0, pc 0x10: STL [R1], R1: out of bounds: local store of 4 bytes at address 0x40 by lane 0 (thread 0,0,0 of block 0,0,0): a thread has 64 bytes", 1},
 		{"indirect branch into nowhere", "MOV R2, 0x8\nMOV R3, RZ\nRET.REL.NODEC R2 0x0\nEXIT",
 			"k.sass:3:1: kernel k, block 0, warp 0, pc 0x20: RET.REL.NODEC R2 0x0: indirect branch to address 0x8, where no instruction starts, by lane 0 (thread 0,0,0 of block 0,0,0)", 1},
+		{"trap", "S2R R1, SR_TID.X\nISETP.EQ.AND P0, PT, R1, 0x5, PT\n@P0 BPT.TRAP 0x1\nEXIT",
+			"k.sass:3:1: kernel k, block 0, warp 0, pc 0x20: @P0 BPT.TRAP 0x1: the kernel executed a trap, first lane 5 (thread 5,0,0 of block 0,0,0)", 32},
 		{"named barrier out of range", "BAR.SYNC 0x10\nEXIT",
 			"k.sass:1:1: kernel k, block 0, warp 0, pc 0x0: BAR.SYNC 0x10: named barrier 16: a block has barriers 0 to 15", 1},
 		{"half a warp leaves the other waiting", "S2R R1, SR_TID.X\nBSSY B0, j\nISETP.GE.AND P0, PT, R1, 0x10, PT\n@P0 BRA other\nWARPSYNC 0xffffffff\nj: BSYNC B0\nEXIT\nother: BSYNC B0\nEXIT",

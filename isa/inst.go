@@ -274,6 +274,7 @@ const (
 	SubShr
 	SubSet
 	SubMad
+	SubTrap // BPT
 	NumSubs
 )
 

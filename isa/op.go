@@ -190,6 +190,7 @@ const (
 	OpBAR          // block barrier
 	OpB2R          // barrier state to register
 	OpLEPC         // address of this instruction
+	OpBPT          // breakpoint; .TRAP ends the kernel with an error
 	OpNOP          // nothing
 	NumOps
 )
@@ -390,6 +391,7 @@ var opTable = [NumOps]opRow{
 	OpBAR:       {"BAR", ClassBAR, []span{{10, 999}}},
 	OpB2R:       {"B2R", ClassS2R, []span{{20, 999}}},
 	OpLEPC:      {"LEPC", ClassMOV, []span{{20, 999}}},
+	OpBPT:       {"BPT", ClassNOP, []span{{20, 999}}},
 	OpNOP:       {"NOP", ClassNOP, []span{{10, 999}}},
 }
 

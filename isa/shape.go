@@ -196,5 +196,6 @@ var shapes = [NumOps]shape{
 	OpBAR:       {1, 0, 1, 1, 2, 1},
 	OpB2R:       {1, 0, 1, 0, 1, 0},
 	OpLEPC:      {1, 1, 0, 0, 0, 0},
+	OpBPT:       {0, 0, 0, 0, 1, 0},
 	OpNOP:       {0, 0, 0, 0, 0, 0},
 }

@@ -204,6 +204,10 @@ func (in *Inst) suffix() string {
 		}
 		add(m.Sub.String())
 		flag(ModDeferBlk, "DEFER_BLOCKING")
+	case OpBPT:
+		if m.Sub == SubTrap {
+			add("TRAP")
+		}
 	case OpB2R:
 		add("RESULT")
 	case OpCS2R, OpBMOV:

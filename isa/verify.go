@@ -3,6 +3,7 @@ package isa
 import (
 	"errors"
 	"fmt"
+	"math"
 )
 
 // Check says whether the program is one that the target's hardware could run: every opcode exists there, operands fit the opcode in
@@ -110,12 +111,17 @@ func (in *Inst) checkOperand(o *Operand, t *Target, insts int, dst bool) error {
 			return fmt.Errorf("register %s is beyond the %d registers a thread of %s can have", o.format(t.SM), t.MaxRegs, t.Name)
 		}
 	case KindUReg:
-		if o.Reg > URZ || t.SM < 75 {
+		if o.Reg > URZ || t.SM < 75 || t.SM < 100 && o.Reg > 62 && o.Reg != URZ {
 			return fmt.Errorf("uniform register %s does not exist on %s", o.format(t.SM), t.Name)
 		}
 	case KindPred, KindUPred:
 		if o.Reg > PT {
 			return fmt.Errorf("predicate %s does not exist", o.format(t.SM))
+		}
+	case KindImm:
+		wide := in.Mod.Has(ModWide) || in.Mod.Type == U64 || in.Mod.Type == S64
+		if !wide && (o.Imm < math.MinInt32 || o.Imm > math.MaxUint32) {
+			return fmt.Errorf("literal %#x has more than 32 bits", uint64(o.Imm))
 		}
 	case KindMem:
 		if bad(o.Reg, RZ) {

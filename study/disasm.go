@@ -21,11 +21,12 @@ type Machine struct {
 }
 
 // Compile gives the machine code of the kernels of a file on the plan's architectures: the entries named, or all.
-// PTX is lowered; a listing is read.
+// PTX is lowered; a listing is read, every function on its own target if the plan names no architecture.
 func Compile(plan *workloads.Plan, file *workloads.KernelFile, entries []string) ([]Machine, error) {
 	archs := plan.Archs
+	own := len(archs) == 0 && file.IsListing()
 	if len(archs) == 0 {
-		archs = defaultArchs(file)
+		archs = listedArchs(file)
 	}
 	c, err := newCompiler(plan, archs)
 	if err != nil {
@@ -49,6 +50,9 @@ func Compile(plan *workloads.Plan, file *workloads.KernelFile, entries []string)
 			cs.EntryAt.File = file.Path
 			if _, err := entryName(m, cs); err != nil {
 				return nil, &InputError{err}
+			}
+			if own && !m.listedFor(e, mach.target.SM) {
+				continue
 			}
 			p, err := c.code(cs, mach)
 			out = append(out, Machine{Program: p, Arch: mach.arch, Target: mach.target, Err: err, Name: e})

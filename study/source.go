@@ -57,6 +57,10 @@ func (s *source) program(entry string, t *isa.Target, assume bool) (*isa.Program
 			continue
 		}
 		have = append(have, fmt.Sprintf("sm_%d", f.SM))
+		if best != nil && best.SM == f.SM {
+			return nil, fmt.Errorf("%s:%d:1: function %s stands twice for %s, first on line %d: leave one of them",
+				s.listing.File, f.Line, entry, have[len(have)-1], best.Line)
+		}
 		if (f.SM == 0 || f.SM/10 == t.SM/10 && f.SM <= t.SM) && (best == nil || f.SM > best.SM) {
 			best = f
 		}
@@ -68,6 +72,9 @@ func (s *source) program(entry string, t *isa.Target, assume bool) (*isa.Program
 	p, err := s.listing.Read(best, sass.Options{SM: t.SM, AssumeUnknown: assume})
 	if err != nil {
 		return nil, err
+	}
+	if best.SM == 0 {
+		p.Notes = append(p.Notes, fmt.Sprintf("the listing does not say for which target it is (\"code for sm_NN\"): read as code for %s; --arch names another", t.Name))
 	}
 	if p.SM != t.SM {
 		p.Notes = append(p.Notes, fmt.Sprintf("machine code for sm_%d, run on %s", p.SM, t.Name))
@@ -94,11 +101,30 @@ func planArchs(plan *workloads.Plan) []string {
 }
 
 // defaultArchs is the target of the file's first function, if it is a listing that names it.
-func defaultArchs(f *workloads.KernelFile) []string {
+func defaultArchs(f *workloads.KernelFile) []string { return listedArchs(f)[:1] }
+
+// listedArchs are the targets of a listing's functions, in its order, each once; the default for PTX and where the listing
+// names none.
+func listedArchs(f *workloads.KernelFile) []string {
+	var archs []string
 	if f.IsListing() {
-		if l, err := sass.Read(f.Path, f.Text); err == nil && l.Funcs[0].SM > 0 {
-			return []string{fmt.Sprintf("sm_%d", l.Funcs[0].SM)}
+		if l, err := sass.Read(f.Path, f.Text); err == nil {
+			for _, fn := range l.Funcs {
+				if a := fmt.Sprintf("sm_%d", fn.SM); fn.SM > 0 && !slices.Contains(archs, a) {
+					archs = append(archs, a)
+				}
+			}
 		}
 	}
-	return []string{DefaultArch}
+	if len(archs) == 0 {
+		archs = []string{DefaultArch}
+	}
+	return archs
+}
+
+// listedFor says that a listing has the function for the target, or for one that it does not name.
+func (s *source) listedFor(entry string, sm int) bool {
+	return slices.ContainsFunc(s.listing.Funcs, func(f *sass.Function) bool {
+		return f.Name == entry && len(f.Insts) > 0 && (f.SM == sm || f.SM == 0)
+	})
 }

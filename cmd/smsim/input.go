@@ -1,6 +1,8 @@
 package main
 
 import (
+	"bytes"
+	"compress/gzip"
 	"errors"
 	"fmt"
 	"io"
@@ -38,6 +40,9 @@ func (s *settings) load(name string, in io.Reader) (*workloads.Plan, error) {
 	if err != nil {
 		return nil, &study.InputError{Err: readError(shown, err)}
 	}
+	if shown, text, err = unpack(shown, text); err != nil {
+		return nil, &study.InputError{Err: err}
+	}
 	text = strictyaml.WithoutBOM(text)
 	if why := strictyaml.Binary(text); why != "" {
 		return nil, &study.InputError{Err: fmt.Errorf("%s: %s; expected YAML, PTX or a machine-code listing (cuobjdump -sass prints that of a binary)", shown, why)}
@@ -46,6 +51,24 @@ func (s *settings) load(name string, in io.Reader) (*workloads.Plan, error) {
 		return s.bareKernel(shown, text), nil
 	}
 	return inputPlan(workloads.Decode(shown, text))
+}
+
+// unpack decompresses a gzip file; its name loses ".gz".
+func unpack(name string, text []byte) (string, []byte, error) {
+	if !bytes.HasPrefix(text, []byte{0x1f, 0x8b}) {
+		return name, text, nil
+	}
+	z, err := gzip.NewReader(bytes.NewReader(text))
+	if err == nil {
+		text, err = io.ReadAll(io.LimitReader(z, maxInput+1))
+	}
+	switch {
+	case err != nil:
+		return "", nil, fmt.Errorf("cannot unpack %s: %w", name, err)
+	case len(text) > maxInput:
+		return "", nil, fmt.Errorf("cannot unpack %s: more than %d MiB", name, maxInput>>20)
+	}
+	return strings.TrimSuffix(name, ".gz"), text, nil
 }
 
 func inputPlan(p *workloads.Plan, err error) (*workloads.Plan, error) {

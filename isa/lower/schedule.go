@@ -146,7 +146,7 @@ func fence(in *isa.Inst) bool {
 // stopsAll says that nothing may move over the instruction.
 func stopsAll(in *isa.Inst) bool {
 	switch in.Op {
-	case isa.OpEXIT, isa.OpKILL, isa.OpCALL, isa.OpRET, isa.OpBSYNC, isa.OpSYNC, isa.OpBRK, isa.OpCONT, isa.OpBREAK, isa.OpWARPSYNC:
+	case isa.OpEXIT, isa.OpKILL, isa.OpCALL, isa.OpRET, isa.OpBSYNC, isa.OpSYNC, isa.OpBRK, isa.OpCONT, isa.OpBREAK, isa.OpWARPSYNC, isa.OpBPT:
 		return true
 	}
 	return in.Mod.Has(isa.ModS)

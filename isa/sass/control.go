@@ -1,7 +1,7 @@
 package sass
 
 import (
-	"strconv"
+	"fmt"
 
 	"github.com/sarchlab/smsim/isa"
 )
@@ -39,28 +39,29 @@ func (f *Function) takeSched(r *rawInst) {
 }
 
 // decodeControl reads an instruction's control information; ok is false when the listing has none for it.
+// The error says which field of a control text no instruction can have.
 //
 // Volta on: 21 bits at bit 41 of the second word: stall, yield, write and read barrier, wait mask, reuse.
 // Maxwell, Pascal: three 21-bit fields in the group's word. Kepler: seven 8-bit fields.
-func decodeControl(sm int, r *rawInst, in *isa.Inst) (ok bool) {
+func decodeControl(sm int, r *rawInst, in *isa.Inst) (ok bool, err error) {
 	none := isa.Control{Stall: 1, Yield: true, WriteBar: isa.NoBar, ReadBar: isa.NoBar}
 	in.Ctrl = none
 	switch {
 	case r.ctrl != "":
-		decodeText(sm, r.ctrl, in)
+		return true, decodeText(sm, r.ctrl, in)
 	case sm >= 70:
 		if len(r.words) < 2 {
-			return false
+			return false, nil
 		}
 		decodeField(r.words[1]>>41, in)
 	case sm >= 50:
 		if r.slot < 0 {
-			return false
+			return false, nil
 		}
 		decodeField(r.sched>>(21*r.slot), in)
 	case sm >= 30:
 		if r.slot < 0 {
-			return false
+			return false, nil
 		}
 		shift := 2 + 8*r.slot
 		if sm < 35 {
@@ -78,9 +79,9 @@ func decodeControl(sm int, r *rawInst, in *isa.Inst) (ok bool) {
 			in.Ctrl.Stall = 1
 		}
 	default:
-		return false
+		return false, nil
 	}
-	return true
+	return true, nil
 }
 
 // decodeField reads the 21-bit control field shared by Maxwell to Blackwell. Reuse flags go to the
@@ -103,22 +104,37 @@ func decodeField(v uint64, in *isa.Inst) {
 
 // decodeText reads control information in the text form "B--2---:R0:W1:Y:S04". Y means the yield hint, whose
 // encoded bit is 0. A stall of 0 before Volta stands for issue together with the next instruction.
-func decodeText(sm int, s string, in *isa.Inst) {
-	bar := func(c byte) uint8 {
-		if c < '0' || c > '5' {
+func decodeText(sm int, s string, in *isa.Inst) error {
+	c := isa.Control{Yield: s[14] != 'Y'}
+	var err error
+	bar := func(name string, at byte) uint8 {
+		switch {
+		case at == '-':
 			return isa.NoBar
+		case at > '5':
+			err = &unknownError{fmt.Sprintf("%s barrier %c in %s (0 to 5, or - for none)", name, at, s)}
 		}
-		return c - '0'
+		return at - '0'
 	}
-	n, _ := strconv.Atoi(s[17:])
-	c := isa.Control{Stall: uint8(n), Yield: s[14] != 'Y', ReadBar: bar(s[9]), WriteBar: bar(s[12])}
-	for i := range 6 {
-		if s[1+i] != '-' {
+	c.ReadBar, c.WriteBar = bar("read", s[9]), bar("write", s[12])
+	for i := range byte(6) {
+		switch at := s[1+i]; at {
+		case '-':
+		case '0' + i:
 			c.WaitMask |= 1 << i
+		default:
+			err = &unknownError{fmt.Sprintf("wait mask %s in %s (place %d holds %d or -)", s[:7], s, i, i)}
 		}
 	}
-	if n == 0 && sm >= 30 && sm < 50 {
-		c.DualIssue = true
+	n, most := int(s[17]-'0')*10+int(s[18]-'0'), 15
+	if sm >= 30 && sm < 50 {
+		most = 32
 	}
+	if n > most {
+		err = &unknownError{fmt.Sprintf("stall of %d cycles in %s (0 to %d on sm_%d)", n, s, most, sm)}
+	}
+	c.Stall = uint8(n)
+	c.DualIssue = n == 0 && sm >= 30 && sm < 50
 	in.Ctrl = c
+	return err
 }

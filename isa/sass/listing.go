@@ -160,6 +160,9 @@ func Read(file string, text []byte) (*Listing, error) {
 			}
 		}
 		if m := reLabel.FindStringSubmatch(s); m != nil && f != nil {
+			if _, twice := f.Labels[m[1]]; twice {
+				return nil, &Error{File: file, Line: n, Col: 1, Msg: fmt.Sprintf("label %s stands a second time in function %s", m[1], f.Name), Text: s}
+			}
 			f.Labels[m[1]] = len(f.Insts)
 			continue
 		}

@@ -57,6 +57,7 @@ var subNames = map[string]map[string]isa.Sub{
 	"prmt": {"F4E": isa.SubF4E, "B4E": isa.SubB4E, "RC8": isa.SubRC8, "ECL": isa.SubECL, "ECR": isa.SubECR, "RC16": isa.SubRC16},
 	"bar":  {"SYNC": isa.SubSync, "ARV": isa.SubArrive, "POPC": isa.SubRedPopc, "AND": isa.SubRedAnd, "OR": isa.SubRedOr},
 	"idp":  {"4A": isa.Sub4A},
+	"bpt":  {"TRAP": isa.SubTrap},
 	"xmad": {"CBCC": isa.SubCBCC, "CHI": isa.SubCHI, "CLO": isa.SubCLO, "CSFU": isa.SubCSFU},
 	"mnmx": {"MIN": isa.SubMin, "MAX": isa.SubMax, "MN": isa.SubMin, "MX": isa.SubMax},
 }
@@ -65,7 +66,7 @@ var subFamily = map[isa.Op]string{
 	isa.OpATOM: "atom", isa.OpATOMG: "atom", isa.OpATOMS: "atom", isa.OpRED: "atom",
 	isa.OpREDUX: "redux", isa.OpCREDUX: "redux", isa.OpLOP: "lop", isa.OpLOP32I: "lop",
 	isa.OpSHFL: "shfl", isa.OpVOTE: "vote", isa.OpVOTEU: "vote", isa.OpMATCH: "vote", isa.OpMUFU: "mufu",
-	isa.OpPRMT: "prmt", isa.OpUPRMT: "prmt", isa.OpBAR: "bar", isa.OpIDP: "idp", isa.OpXMAD: "xmad",
+	isa.OpPRMT: "prmt", isa.OpUPRMT: "prmt", isa.OpBAR: "bar", isa.OpIDP: "idp", isa.OpXMAD: "xmad", isa.OpBPT: "bpt",
 	isa.OpVMNMX: "mnmx", isa.OpVMNMX2: "mnmx", isa.OpVMNMX4: "mnmx",
 }
 
@@ -80,7 +81,7 @@ var compares = map[isa.Op]bool{
 var opAliases = map[string]isa.Op{
 	"CAL": isa.OpCALL, "JCAL": isa.OpCALL, "IMUL32I": isa.OpIMUL, "IMAD32I": isa.OpIMAD, "FADD32I": isa.OpFADD, "FMUL32I": isa.OpFMUL,
 	"CGAERRBAR": isa.OpERRBAR, "FFMA32I": isa.OpFFMA, "ISCADD32I": isa.OpISCADD, "REDG": isa.OpRED, "REDS": isa.OpATOMS, "HADD2_32I": isa.OpHADD2, "HMUL2_32I": isa.OpHMUL2,
-	"HFMA2_32I": isa.OpHFMA2, "ULOP": isa.OpULOP3, "KIL": isa.OpKILL, "BPT": isa.OpNOP, "PMTRIG": isa.OpNOP, "CCTLL": isa.OpCCTL, "CCTLT": isa.OpCCTL,
+	"HFMA2_32I": isa.OpHFMA2, "ULOP": isa.OpULOP3, "KIL": isa.OpKILL, "PMTRIG": isa.OpNOP, "CCTLL": isa.OpCCTL, "CCTLT": isa.OpCCTL,
 	"FADD2": isa.OpNone, "LDSLK": isa.OpLDS, "STSUL": isa.OpSTS, "STSCUL": isa.OpSTS, "LDG_OLD": isa.OpLDG,
 }
 
@@ -156,6 +157,8 @@ func (m *modState) apply(s string) (ok bool) {
 		return true
 	case op == isa.OpCS2R && s == "32":
 		mod.Flags |= isa.Mod32
+		return true
+	case op == isa.OpBPT && (s == "DRAIN" || s == "PAUSE" || s == "INT" || s == "CAL"): // for a debugger
 		return true
 	case op == isa.OpMEMBAR && (s == "ALL" || s == "SC"):
 		return true

@@ -55,7 +55,11 @@ func (l *Listing) Read(f *Function, opt Options) (*isa.Program, error) {
 	p.SchedPadding = sm >= 30 && sm < 70
 	byAddr := make(map[uint32]int, len(f.Insts))
 	for i := range f.Insts {
-		byAddr[f.Insts[i].addr] = i
+		r := &f.Insts[i]
+		if k, twice := byAddr[r.addr]; twice {
+			return nil, l.errorAt(r, fmt.Sprintf("address %#x stands a second time in function %s, first on line %d", r.addr, f.Name, f.Insts[k].line))
+		}
+		byAddr[r.addr] = i
 	}
 	unknown := map[string]int{}
 	first := map[string]*rawInst{}
@@ -80,13 +84,16 @@ func (l *Listing) Read(f *Function, opt Options) (*isa.Program, error) {
 		}
 		in.PC = r.addr
 		in.Pos = isa.SourcePos{Line: int32(r.line), Col: int32(r.col), CUFile: -1}
-		if decodeControl(sm, r, &in) {
+		switch ok, err := decodeControl(sm, r, &in); {
+		case err != nil:
+			return nil, l.errorAt(r, "impossible "+err.Error())
+		case ok:
 			decoded++
 		}
 		if r.dual {
 			in.Ctrl.DualIssue = true
 		}
-		if err := l.resolve(f, r, &in, label, byAddr); err != nil {
+		if err := l.resolve(f, sm, r, &in, label, byAddr); err != nil {
 			return nil, err
 		}
 		p.Insts[i] = in
@@ -99,6 +106,8 @@ func (l *Listing) Read(f *Function, opt Options) (*isa.Program, error) {
 	}
 	if len(p.Unknown) > 0 {
 		p.Notes = append(p.Notes, assumptions(p))
+	} else if err := p.Check(t); err != nil {
+		return nil, err
 	}
 	p.Regs = f.Regs
 	if p.Regs < 0 {
@@ -121,12 +130,17 @@ func (l *Listing) Read(f *Function, opt Options) (*isa.Program, error) {
 	return p, nil
 }
 
+// errorAt is an error at an instruction's place.
+func (l *Listing) errorAt(r *rawInst, msg string) error {
+	return &Error{File: l.File, Line: r.line, Col: r.col, Msg: msg, Text: l.Lines[r.line-1]}
+}
+
 // systemShared is the part of a block's shared memory that the system takes from Hopper on; code adds it to
 // its addresses (MOV R0, 0x400), and resource figures leave it out.
 const systemShared = 0x400
 
 // resolve turns the target of a jump into an instruction index.
-func (l *Listing) resolve(f *Function, r *rawInst, in *isa.Inst, label string, byAddr map[uint32]int) error {
+func (l *Listing) resolve(f *Function, sm int, r *rawInst, in *isa.Inst, label string, byAddr map[uint32]int) error {
 	if in.Op == isa.OpBRX && !in.Mod.Has(isa.ModREL) {
 		for i := range in.Src[:in.NSrc] {
 			// The listing prints the distance from the next instruction to where the register counts from.
@@ -144,7 +158,7 @@ func (l *Listing) resolve(f *Function, r *rawInst, in *isa.Inst, label string, b
 		case o.Kind == isa.KindLabel:
 			k, ok := f.Labels[label]
 			if !ok || k >= len(f.Insts) {
-				return &Error{File: l.File, Line: r.line, Col: r.col, Msg: fmt.Sprintf("label %s is not in function %s", label, f.Name), Text: l.Lines[r.line-1]}
+				return l.errorAt(r, fmt.Sprintf("label %s is not in function %s", label, f.Name))
 			}
 			*o = isa.Label(k)
 		case o.Kind == isa.KindImm:
@@ -156,11 +170,11 @@ func (l *Listing) resolve(f *Function, r *rawInst, in *isa.Inst, label string, b
 				o.Imm += int64(r.addr) + step
 			}
 			k, ok := byAddr[uint32(o.Imm)]
+			if !ok && sm < 70 { // a target may be the scheduling word in front of the instruction
+				k, ok = byAddr[uint32(o.Imm)+8]
+			}
 			if !ok {
-				// Before Volta a target may be the scheduling word in front of the instruction.
-				if k, ok = byAddr[uint32(o.Imm)+8]; !ok {
-					return &Error{File: l.File, Line: r.line, Col: r.col, Msg: fmt.Sprintf("target 0x%x is outside function %s", o.Imm, f.Name), Text: l.Lines[r.line-1]}
-				}
+				return l.errorAt(r, fmt.Sprintf("no instruction of function %s starts at target 0x%x", f.Name, o.Imm))
 			}
 			*o = isa.Label(k)
 		}

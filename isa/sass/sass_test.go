@@ -74,8 +74,8 @@ func TestControlWords(t *testing.T) {
 	}
 	for _, c := range cases {
 		var in isa.Inst
-		if !decodeControl(c.sm, &c.raw, &in) {
-			t.Errorf("%s: no control information", c.name)
+		if ok, err := decodeControl(c.sm, &c.raw, &in); !ok || err != nil {
+			t.Errorf("%s: no control information, %v", c.name, err)
 			continue
 		}
 		if in.Ctrl != c.want {
@@ -206,6 +206,9 @@ func TestMissingEnd(t *testing.T) {
 	}
 }
 
+// on90 is a listing of one function for sm_90.
+func on90(code string) string { return "code for sm_90\nFunction : k\n" + code + "\n" }
+
 func TestErrors(t *testing.T) {
 	cases := []struct{ name, text, want string }{
 		{"not a listing", "int main() {}\n", "x.sass:1:1: no machine code found: expected the output of cuobjdump -sass or nvdisasm (a line \"Function : name\" or \".text.name:\")\n    int main() {}"},
@@ -213,9 +216,19 @@ func TestErrors(t *testing.T) {
 			"x.sass:3:10: function k has instructions that are not known:\n    2 x unknown opcode FROB, first at line 3: FROB R1, R2"},
 		{"unknown modifier", "code for sm_90\nFunction : k\n/*0000*/ IADD3.ZAP R1, R2, R3, R4 ;\n",
 			"x.sass:3:10: function k has instructions that are not known:\n    1 x unknown modifier .ZAP of IADD3, first at line 3: IADD3.ZAP R1, R2, R3, R4"},
-		{"jump outside", "code for sm_90\nFunction : k\n/*0000*/ BRA 0x500 ;\n", "x.sass:3:10: target 0x500 is outside function k\n    /*0000*/ BRA 0x500 ;"},
+		{"jump outside", "code for sm_90\nFunction : k\n/*0000*/ BRA 0x500 ;\n", "x.sass:3:10: no instruction of function k starts at target 0x500\n    /*0000*/ BRA 0x500 ;"},
 		{"no address", "code for sm_90\nFunction : k\n/*0000*/ NOP ;\n0x0010: EXIT ;\n", "x.sass:4:1: an instruction needs its address in front (/*0000*/) or a control prefix (B------:R-:W-:-:S01)\n    0x0010: EXIT ;"},
 		{"two on a line", "code for sm_90\nFunction : k\n/*0000*/ NOP ; EXIT ;\n", "x.sass:3:1: unexpected text behind the instruction: \"EXIT\" (one instruction a line)\n    /*0000*/ NOP ; EXIT ;"},
+		{"write barrier", on90("B------:R-:W9:Y:S01 /*0000*/ EXIT ;"), "x.sass:3:30: impossible write barrier 9 in B------:R-:W9:Y:S01 (0 to 5, or - for none)\n    B------:R-:W9:Y:S01 /*0000*/ EXIT ;"},
+		{"wait mask", on90("B-2----:R-:W-:Y:S01 /*0000*/ EXIT ;"), "x.sass:3:30: impossible wait mask B-2---- in B-2----:R-:W-:Y:S01 (place 1 holds 1 or -)\n    B-2----:R-:W-:Y:S01 /*0000*/ EXIT ;"},
+		{"stall", on90("B------:R-:W-:Y:S16 /*0000*/ EXIT ;"), "x.sass:3:30: impossible stall of 16 cycles in B------:R-:W-:Y:S16 (0 to 15 on sm_90)\n    B------:R-:W-:Y:S16 /*0000*/ EXIT ;"},
+		{"sources", on90("/*0000*/ IADD3 R1, R2, R3, R4, R5, R6, R7 ;"), "x.sass:3:10: kernel k, pc 0x0: IADD3 R1, R2, R3, R4, R5, R6, R7: 6 value sources, IADD3 has 2 to 3"},
+		{"uniform register", on90("/*0000*/ IADD3 R1, R2, UR99, R4 ;"), "x.sass:3:10: kernel k, pc 0x0: IADD3 R1, R2, UR99, R4: source 2: uniform register UR99 does not exist on sm_90"},
+		{"literal", on90("/*0000*/ IADD3 R1, R2, 0x1ffffffff, R4 ;"), "x.sass:3:10: kernel k, pc 0x0: IADD3 R1, R2, -0x1, R4: source 2: literal 0x1ffffffff has more than 32 bits"},
+		{"unaligned pair", on90("/*0000*/ LDG.E.64 R1, [R2.64] ;"), "x.sass:3:10: kernel k, pc 0x0: LDG.E.64 R1, [R2.64]: R1 is the first of 2 registers and must be a multiple of 2"},
+		{"address twice", on90("/*0000*/ NOP ;\n/*0000*/ EXIT ;"), "x.sass:4:10: address 0x0 stands a second time in function k, first on line 3\n    /*0000*/ EXIT ;"},
+		{"label twice", on90(".L_1:\n/*0000*/ NOP ;\n.L_1:\n/*0010*/ EXIT ;"), "x.sass:5:1: label .L_1 stands a second time in function k\n    .L_1:"},
+		{"jump into an instruction", on90("/*0000*/ NOP ;\n/*0010*/ BRA 0x8 ;"), "x.sass:4:10: no instruction of function k starts at target 0x8\n    /*0010*/ BRA 0x8 ;"},
 		{"no target", "Function : k\n/*0000*/ EXIT ;\n", "x.sass:1:1: the listing does not say for which target it is (\"code for sm_NN\"): name it with --arch"},
 	}
 	for _, c := range cases {
