@@ -57,6 +57,19 @@ func (t *textWriter) paragraph(s, indent string) {
 	}
 }
 
+// Paragraph is a lead and text behind it, wrapped to the width of reports; further lines stand under the text.
+func Paragraph(lead, s string) string {
+	var b strings.Builder
+	indent := text.StringWidth(lead)
+	for i, line := range wrap(s, Width-indent) {
+		if i > 0 {
+			lead = strings.Repeat(" ", indent)
+		}
+		b.WriteString(strings.TrimRight(lead+strings.ReplaceAll(line, joiner, " "), " ") + "\n")
+	}
+	return b.String()
+}
+
 // joiner is a space at which no line is broken: between a number and its unit. It is written as a space.
 const joiner = "\u00a0"
 

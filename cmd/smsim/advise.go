@@ -26,8 +26,9 @@ carries found by comparing (addc), broken wide products, shifts joined by or (sh
 
 Each rewrite is checked (the outputs of the whole grid must be the same) and simulated, alone and
 with the others, on each architecture. The report gives the gain, why there is one or none, the
-source lines, and from how many resident warps on it pays. Nothing is advised that was not
-simulated.
+source lines, and what would have to change first for it to pay: the number of resident warps,
+and of independent pieces of the kernel's work a thread. Nothing is advised that was not
+simulated. A rewrite for launch values keeps the original code for other values.
 
 KERNEL is a PTX file, a workload or study file, or a bundled workload; one kernel or variant of it
 is FILE:KERNEL. A PTX file needs its launch (--grid, --block, --arg as in smsim run). Of a study
@@ -47,7 +48,7 @@ Exit code: 0 fine, 1 a simulation failed or outputs differ, 2 wrong usage or inp
 	addRunFlags(cmd.Flags())
 	cmd.Flags().String("write", "", "write the PTX with all rewrites together to this file")
 	cmd.Flags().StringSlice("rules", nil, "try only these rules: "+ruleNames())
-	cmd.Flags().Bool("no-warps", false, "do not simulate other numbers of resident warps")
+	cmd.Flags().Bool("no-warps", false, "do not simulate other numbers of resident warps and independent pieces of work")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error { return runAdvise(cmd, args[0]) }
 	return cmd
 }
@@ -112,13 +113,14 @@ func runAdvise(cmd *cobra.Command, name string) error {
 		return nil
 	}
 	if a.Together.PTX == "" {
-		return fmt.Errorf("nothing is written to %s: there is no rewrite to write", to)
+		fmt.Fprintf(cmd.ErrOrStderr(), "%s is not written: there is no rewrite to write\n", to)
+		return nil
 	}
 	return writeAtomic(to, func(w io.Writer) error {
 		// Whoever finds the file later must see what it relies on.
 		fmt.Fprintf(w, "// Rewritten by smsim advise: %s.\n", strings.Join(a.Together.Rules, ", "))
-		for _, v := range a.Together.Valid {
-			fmt.Fprintf(w, "// VALID ONLY for launches with %s.\n", v)
+		if f := a.Together.Fast; len(f) > 0 {
+			fmt.Fprintf(w, "// Launches with %s run the rewritten code, others the original.\n", strings.Join(f, ", "))
 		}
 		_, err := io.WriteString(w, a.Together.PTX)
 		return err
@@ -159,7 +161,7 @@ func oneCase(name string, plans []*workloads.Plan) (*workloads.Plan, error) {
 		}
 	}
 	if len(plans) != 1 || len(names) != 1 {
-		return nil, &study.InputError{Err: fmt.Errorf("%s has %d kernels; name one as in %s:%s: %v", name, len(names), name, names[0], names)}
+		return nil, &study.InputError{Err: fmt.Errorf("%s has %d kernels; name one as in %s:%s: %s", name, len(names), name, names[0], strings.Join(names, ", "))}
 	}
 	p := *plans[0]
 	p.Cases = p.Cases[len(p.Cases)-1:]

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/sarchlab/smsim/isa/ptx"
 	"github.com/sarchlab/smsim/sim"
@@ -26,7 +27,10 @@ type Advice struct {
 	Limiters map[string]string `json:"limiters"`      // of the kernel as it is, by architecture
 	Cycles   map[string]uint64 `json:"cycles"`
 	Warps    map[string]Warps  `json:"resident_warps,omitempty"`
+	Work     map[string]Work   `json:"independent_work,omitempty"` // where the rewrites do not pay as launched
+	Subject  []string          `json:"change_for,omitempty"`       // the rules whose gain resident_warps and independent_work are about
 	runs     map[string]*study.Run
+	failures map[string]string // why the kernel as it is was not simulated, by architecture
 }
 
 // Rewritten is one rule's rewrite, simulated alone.
@@ -37,8 +41,9 @@ type Rewritten struct {
 	Lines   []Place            `json:"lines"`
 	SpeedUp map[string]float64 `json:"speedup"`
 	Fewer   map[string]float64 `json:"instruction_ratio"`
-	Why     map[string]string  `json:"why"`
-	Valid   []string           `json:"valid_for,omitempty"` // launch values that the rewrite relies on
+	Why     string             `json:"why"`                // on all architectures
+	Reasons map[string]string  `json:"reasons"`            // by architecture
+	Fast    []string           `json:"fast_for,omitempty"` // launch values for which the rewritten code runs; for others the original does
 	Equal   bool               `json:"outputs_equal"`
 	Differs string             `json:"first_difference,omitempty"`
 	Taken   bool               `json:"in_together"`
@@ -51,8 +56,9 @@ type Together struct {
 	Rules   []string           `json:"rules"`
 	SpeedUp map[string]float64 `json:"speedup"`
 	Fewer   map[string]float64 `json:"instruction_ratio"`
-	Why     map[string]string  `json:"why"`
-	Valid   []string           `json:"valid_for,omitempty"` // launch values that the rewrites rely on
+	Why     string             `json:"why"`
+	Reasons map[string]string  `json:"reasons"`
+	Fast    []string           `json:"fast_for,omitempty"`
 	Equal   bool               `json:"outputs_equal"`
 	PTX     string             `json:"-"` // the rewritten module, "" if there is nothing to rewrite
 }
@@ -61,7 +67,7 @@ type Together struct {
 type Options struct {
 	study.Options
 	Rules   []string // only these; empty: all
-	NoWarps bool     // do not look for the number of resident warps from which on the rewrites pay
+	NoWarps bool     // do not look for the resident warps and the independent work from which on the rewrites pay
 }
 
 const (
@@ -109,10 +115,13 @@ func Advise(plan *workloads.Plan, opt Options) (*Advice, error) {
 		return nil, err
 	}
 	a := &Advice{Schema: sim.Schema, Kernel: fn.Name, File: c.Kernel.Path, Launch: c.Launch, Archs: base.Archs(), Equal: true,
-		Rewrites: []Rewritten{}, Limiters: map[string]string{}, Cycles: map[string]uint64{}, runs: map[string]*study.Run{}}
+		Rewrites: []Rewritten{}, Limiters: map[string]string{}, Cycles: map[string]uint64{}, runs: map[string]*study.Run{}, failures: map[string]string{}}
 	for i := range base.Runs {
 		r := &base.Runs[i]
 		a.Limiters[r.Arch], a.Cycles[r.Arch], a.runs[r.Arch] = r.Limiter.Sentence, r.Cycles, r
+	}
+	for _, f := range base.Failures {
+		a.failures[f.Arch] = f.Error
 	}
 	for i, t := range trials {
 		a.Rewrites = append(a.Rewrites, judge(a.Archs, found[i], &t))
@@ -120,10 +129,41 @@ func Advise(plan *workloads.Plan, opt Options) (*Advice, error) {
 	if err := a.combine(plan, fn.Name, params, opt); err != nil {
 		return nil, err
 	}
-	if !opt.NoWarps && a.Together.PTX != "" {
-		a.Warps, err = a.residentWarps(plan, fn.Name, opt)
+	text, gain := a.subject()
+	if opt.NoWarps || text == "" {
+		return a, nil
 	}
+	if a.Warps, err = a.residentWarps(plan, fn.Name, text, opt); err != nil {
+		return nil, err
+	}
+	a.Work, err = a.independentWork(plan, fn.Name, text, gain, opt)
 	return a, err
+}
+
+// subject is the rewritten kernel of which is told what would have to change for it to pay: all rewrites that are taken, or else the best
+// of those that keep the outputs; "" if there is none.
+func (a *Advice) subject() (text string, gain map[string]float64) {
+	if a.Together.PTX != "" {
+		a.Subject = a.Together.Rules
+		return a.Together.PTX, a.Together.SpeedUp
+	}
+	var best *Rewritten
+	most := 0.0
+	for i := range a.Rewrites {
+		r := &a.Rewrites[i]
+		sum := 0.0
+		for _, s := range r.SpeedUp {
+			sum += s
+		}
+		if r.Equal && sum > most {
+			best, most = r, sum
+		}
+	}
+	if best == nil {
+		return "", nil
+	}
+	a.Subject = []string{best.Rule}
+	return best.change.Text, best.SpeedUp
 }
 
 // scalars are the launch values of a kernel's 32-bit scalar parameters.
@@ -147,22 +187,40 @@ func withText(plan *workloads.Plan, text, entry string) *workloads.Plan {
 }
 
 func judge(archs []string, ch *Change, t *study.Trial) Rewritten {
-	r := Rewritten{Rule: ch.Rule.Name, About: ch.Rule.About, Sites: ch.Sites, Lines: ch.Lines, Valid: ch.Notes, Equal: len(t.Pairs) > 0, change: ch,
-		SpeedUp: map[string]float64{}, Fewer: map[string]float64{}, Why: map[string]string{}}
+	r := Rewritten{Rule: ch.Rule.Name, About: ch.Rule.About, Sites: ch.Sites, Lines: ch.Lines, Fast: ch.Fast, Equal: len(t.Pairs) > 0, change: ch,
+		SpeedUp: map[string]float64{}, Fewer: map[string]float64{}, Reasons: map[string]string{}}
 	for _, arch := range archs {
 		p := pairOn(t, arch)
 		if p == nil {
-			r.Why[arch] = "not simulated: " + failure(t, arch)
+			r.Reasons[arch] = "not simulated: " + failure(t, arch)
 			continue
 		}
 		r.SpeedUp[arch], r.Fewer[arch] = p.SpeedUp, p.InstructionRatio
-		r.Why[arch] = why(p, ch.Rule.trades)
+		r.Reasons[arch] = why(p, ch.Rule.trades)
 		if !p.OutputsEqual {
 			r.Equal = false
 			r.Differs = p.Difference.String()
 		}
 	}
+	r.Why = joined(archs, r.Reasons)
 	return r
+}
+
+// joined is what is said of the architectures in one text; those of which the same is said stand together.
+func joined(archs []string, reasons map[string]string) string {
+	var texts []string
+	of := map[string][]string{}
+	for _, a := range archs {
+		t := reasons[a]
+		if of[t] == nil {
+			texts = append(texts, t)
+		}
+		of[t] = append(of[t], a)
+	}
+	for i, t := range texts {
+		texts[i] = strings.Join(of[t], ", ") + ": " + t
+	}
+	return strings.Join(texts, "; ")
 }
 
 func pairOn(t *study.Trial, arch string) *study.Pair {
@@ -214,14 +272,14 @@ func (a *Advice) combine(plan *workloads.Plan, entry string, params map[string]u
 			continue
 		}
 		text, r.Taken, last = []byte(ch.Text), true, r
-		a.Together.Rules, a.Together.Valid = append(a.Together.Rules, r.Rule), append(a.Together.Valid, r.Valid...)
+		a.Together.Rules, a.Together.Fast = append(a.Together.Rules, r.Rule), append(a.Together.Fast, r.Fast...)
 	}
 	switch len(a.Together.Rules) {
 	case 0:
-		a.Together.Rules, a.Together.Equal = []string{}, true
+		a.Together = Together{Rules: []string{}, SpeedUp: map[string]float64{}, Fewer: map[string]float64{}, Reasons: map[string]string{}, Equal: true}
 		return nil
 	case 1:
-		a.Together = Together{Rules: a.Together.Rules, Valid: a.Together.Valid, SpeedUp: last.SpeedUp, Fewer: last.Fewer, Why: last.Why, Equal: true, PTX: last.change.Text}
+		a.Together = Together{Rules: a.Together.Rules, Fast: a.Together.Fast, SpeedUp: last.SpeedUp, Fewer: last.Fewer, Why: last.Why, Reasons: last.Reasons, Equal: true, PTX: last.change.Text}
 		return nil
 	}
 	_, trials, err := study.Trials(plan, []*workloads.Plan{withText(plan, string(text), entry)}, opt.Options)
@@ -233,7 +291,7 @@ func (a *Advice) combine(plan *workloads.Plan, entry string, params map[string]u
 		trades = trades || r.Taken && r.change.Rule.trades
 	}
 	r := judge(a.Archs, &Change{Rule: Rule{trades: trades}}, &trials[0])
-	a.Together = Together{Rules: a.Together.Rules, Valid: a.Together.Valid, SpeedUp: r.SpeedUp, Fewer: r.Fewer, Why: r.Why, Equal: r.Equal, PTX: string(text)}
+	a.Together = Together{Rules: a.Together.Rules, Fast: a.Together.Fast, SpeedUp: r.SpeedUp, Fewer: r.Fewer, Why: r.Why, Reasons: r.Reasons, Equal: r.Equal, PTX: string(text)}
 	if !r.Equal {
 		a.Equal, a.Together.PTX = false, ""
 		return errors.New("the rewrites together change the outputs, though each alone does not: " + r.Differs)

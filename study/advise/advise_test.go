@@ -84,7 +84,7 @@ func TestKernels(t *testing.T) {
 					t.Errorf("%s changes the output: %s", r.Rule, r.Differs)
 				}
 				if r.SpeedUp["sm_90"] < c.gain {
-					t.Errorf("%s: speed-up %.3f, at least %.2f expected: %s", r.Rule, r.SpeedUp["sm_90"], c.gain, r.Why["sm_90"])
+					t.Errorf("%s: speed-up %.3f, at least %.2f expected: %s", r.Rule, r.SpeedUp["sm_90"], c.gain, r.Reasons["sm_90"])
 				}
 			}
 		})

@@ -1,13 +1,11 @@
 package advise
 
 import (
-	"fmt"
-
 	"github.com/sarchlab/smsim/isa/ptx"
 )
 
 // launchConstants puts the value that a scalar parameter has at the launch in the place of a divisor, which the lowering then divides by with a
-// multiplication, and of a factor one. The result is valid for launches with that value only, and says so.
+// multiplication, and of a factor one. [Rewrite] keeps the original for launches with other values.
 func launchConstants(k *kernel, n *namer) []*site {
 	var out []*site
 	for _, in := range k.insts {
@@ -17,7 +15,7 @@ func launchConstants(k *kernel, n *namer) []*site {
 			if !ok || v == 0 {
 				continue
 			}
-			s := &site{at: []*inst{in}, drop: []*inst{in}, note: fmt.Sprintf("%s = %d", p, int32(v))}
+			s := &site{at: []*inst{in}, drop: []*inst{in}, param: &launchParam{p, v}}
 			s.put(in, op(in.Name(), in.Args[0], in.Args[1], num(int64(int32(v)))))
 			out = append(out, s)
 		case in.isAny("mul", []string{"lo"}, "u32", "s32"), in.isAny("mad", []string{"lo"}, "u32", "s32"):
@@ -26,7 +24,7 @@ func launchConstants(k *kernel, n *namer) []*site {
 				if !ok || v != 1 {
 					continue
 				}
-				s := &site{at: []*inst{in}, drop: []*inst{in}, note: fmt.Sprintf("%s = 1", p)}
+				s := &site{at: []*inst{in}, drop: []*inst{in}, param: &launchParam{p, v}}
 				if in.Op == "mul" {
 					s.put(in, op("mov.b32", in.Args[0], in.Args[3-i]))
 				} else {
@@ -52,5 +50,19 @@ func (k *kernel) launchValue(at *inst, a ptx.Arg) (param string, v uint32, ok bo
 		return "", 0, false
 	}
 	v, ok = k.params[d.Args[1].Name]
-	return d.Args[1].Name, v, ok
+	return d.Args[1].Name, v, ok && !k.decided(d.Args[1].Name, v)
+}
+
+// decided says whether the kernel compares the parameter with the value already, as the rewritten kernel does.
+func (k *kernel) decided(param string, v uint32) bool {
+	for _, in := range k.insts {
+		if !in.is("setp", "ne", "u32") || in.Args[2].Kind != ptx.ArgInt || uint32(in.Args[2].Int) != v {
+			continue
+		}
+		w, ok := k.argWord(in, in.Args[1])
+		if d := w.setter(); ok && d.isAny("ld", []string{"param"}, "u32") && d.Args[1].Name == param && d.Args[1].Int == 0 {
+			return true
+		}
+	}
+	return false
 }

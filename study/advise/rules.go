@@ -46,7 +46,7 @@ type Change struct {
 	Rule  Rule
 	Sites int
 	Lines []Place
-	Notes []string // conditions under which it is valid beyond the launch
+	Fast  []string // launch values for which the kernel takes the rewritten code; others take the original
 	Text  string   // the rewritten module
 }
 
@@ -72,11 +72,11 @@ func Rewrite(file string, text []byte, entry string, params map[string]uint32, r
 	}
 	c := &Change{Rule: r, Sites: len(sites)}
 	seen := map[int]bool{}
-	noted := map[string]bool{}
+	var fast []launchParam
 	for _, s := range sites {
-		if s.note != "" && !noted[s.note] {
-			noted[s.note] = true
-			c.Notes = append(c.Notes, s.note)
+		if s.param != nil && !slices.Contains(fast, *s.param) {
+			fast = append(fast, *s.param)
+			c.Fast = append(c.Fast, s.param.String())
 		}
 		for _, in := range s.at {
 			if seen[in.Pos.Line] {
@@ -91,7 +91,10 @@ func Rewrite(file string, text []byte, entry string, params map[string]uint32, r
 		}
 	}
 	sortPlaces(c.Lines)
-	c.Text, err = k.rewrite(sites, n)
+	if c.Text, err = k.rewrite(sites, n); err != nil || len(fast) == 0 {
+		return c, err
+	}
+	c.Text, err = version(file, text, c.Text, entry, fast)
 	return c, err
 }
 

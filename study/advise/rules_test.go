@@ -131,7 +131,10 @@ func TestRules(t *testing.T) {
 					t.Errorf("got\n%s\nwant\n%s", got, c.want)
 				}
 				if ch != nil {
-					equalRuns(t, text, ch.Text)
+					equalRuns(t, text, ch.Text, launchN)
+					if len(ch.Fast) > 0 {
+						equalRuns(t, text, ch.Text, launchN+5) // launches with other values
+					}
 				}
 			})
 		}
@@ -156,7 +159,7 @@ var runTargets = []string{"sm_35", "sm_61", "sm_75", "sm_90", "sm_120"}
 var edges = []uint32{0, 1, 0xffffffff, 0x80000000, 0x7fffffff, 0x80808080, 0x7f7f7f7f, 0xff, 0xffff, 0x00800080}
 
 // equalRuns executes both texts on the same random inputs.
-func equalRuns(t *testing.T, before, after string) {
+func equalRuns(t *testing.T, before, after string, n uint32) {
 	t.Helper()
 	const threads = 128
 	rnd := rand.New(rand.NewPCG(1, 2))
@@ -173,11 +176,11 @@ func equalRuns(t *testing.T, before, after string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		x, err := execute(before, a.Target(), in, threads)
+		x, err := execute(before, a.Target(), in, threads, n)
 		if err != nil {
 			t.Fatalf("%s before: %v", name, err)
 		}
-		y, err := execute(after, a.Target(), in, threads)
+		y, err := execute(after, a.Target(), in, threads, n)
 		if err != nil {
 			t.Fatalf("%s after: %v", name, err)
 		}
@@ -191,7 +194,7 @@ func equalRuns(t *testing.T, before, after string) {
 	}
 }
 
-func execute(text string, target *isa.Target, in []byte, threads int) ([]byte, error) {
+func execute(text string, target *isa.Target, in []byte, threads int, n uint32) ([]byte, error) {
 	m, err := ptx.Parse("case.ptx", []byte(text))
 	if err != nil {
 		return nil, err
@@ -205,7 +208,7 @@ func execute(text string, target *isa.Target, in []byte, threads int) ([]byte, e
 	copy(src.Data, in)
 	binary.LittleEndian.PutUint64(l.Params, src.Addr)
 	binary.LittleEndian.PutUint64(l.Params[8:], dst.Addr)
-	binary.LittleEndian.PutUint32(l.Params[16:], launchN)
+	binary.LittleEndian.PutUint32(l.Params[16:], n)
 	k, err := isa.Bind(p, target, l)
 	if err != nil {
 		return nil, err

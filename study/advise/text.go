@@ -41,10 +41,10 @@ func (a *Advice) csv(w io.Writer) error {
 	}
 	for i := range a.Rewrites {
 		r := &a.Rewrites[i]
-		add(r.Rule, r.SpeedUp, r.Fewer, r.Why, r.Equal, r.Taken)
+		add(r.Rule, r.SpeedUp, r.Fewer, r.Reasons, r.Equal, r.Taken)
 	}
 	if len(a.Together.Rules) > 0 {
-		add("together", a.Together.SpeedUp, a.Together.Fewer, a.Together.Why, a.Together.Equal, true)
+		add("together", a.Together.SpeedUp, a.Together.Fewer, a.Together.Reasons, a.Together.Equal, true)
 	}
 	return c.WriteAll(rows)
 }
@@ -61,64 +61,73 @@ func (a *Advice) text(b *strings.Builder) {
 	}
 	fmt.Fprintf(b, "%s\n%s\n\nThe kernel as it is\n", title, strings.Repeat("═", len(title)))
 	for _, arch := range a.Archs {
-		fmt.Fprintf(b, "  %-8s %d cycles; limited by %s\n", arch, a.Cycles[arch], a.Limiters[arch])
+		if _, ran := a.Cycles[arch]; ran {
+			b.WriteString(study.Paragraph(fmt.Sprintf("  %-8s ", arch), fmt.Sprintf("%d cycles; limited by %s", a.Cycles[arch], a.Limiters[arch])))
+		} else {
+			b.WriteString(study.Paragraph(fmt.Sprintf("  %-8s ", arch), "not simulated: "+a.failures[arch]))
+		}
 	}
 	if len(a.Rewrites) == 0 {
-		fmt.Fprintf(b, "\nNothing to improve: no rule finds code that another integer instruction would replace.\nWhat limits it stands above.\n")
+		b.WriteString("\n" + study.Paragraph("", "Nothing to improve: no rule finds code that another integer instruction would replace. What limits it stands above."))
 		return
 	}
-	gain := false
 	for i := range a.Rewrites {
-		r := &a.Rewrites[i]
-		fmt.Fprintf(b, "\n%s: %s (%s)\n", r.Rule, r.About, plural(r.Sites, "place"))
-		for _, v := range r.Valid {
-			fmt.Fprintf(b, "  valid only for launches with %s\n", v)
-		}
-		for _, arch := range a.Archs {
-			if s, ok := r.SpeedUp[arch]; ok {
-				fmt.Fprintf(b, "  %-8s %.2fx  %s\n", arch, s, r.Why[arch])
-				gain = gain || s >= gainFrom && r.Equal
-			} else {
-				fmt.Fprintf(b, "  %-8s    -  %s\n", arch, r.Why[arch])
-			}
-		}
-		switch {
-		case !r.Equal && r.Differs != "":
-			fmt.Fprintf(b, "  outputs differ: %s\n", r.Differs)
-		case !r.Taken:
-			fmt.Fprintf(b, "  not taken together with the others: it loses time, or does not run, on at least one of these architectures\n")
-		}
-		for j, l := range r.Lines {
-			if j == maxLines {
-				fmt.Fprintf(b, "    and %d more lines\n", len(r.Lines)-j)
-				break
-			}
-			at := fmt.Sprintf("%s:%d", filepath.Base(a.File), l.PTX)
-			if l.Source != "" {
-				at += " " + l.Source
-			}
-			fmt.Fprintf(b, "    %-24s %s\n", at, l.Text)
-		}
+		a.textRewrite(b, &a.Rewrites[i])
 	}
-	a.textTogether(b, gain)
-	a.textWarps(b)
+	a.textTogether(b)
+	a.textChange(b)
 }
 
-func (a *Advice) textTogether(b *strings.Builder, gain bool) {
+func (a *Advice) textRewrite(b *strings.Builder, r *Rewritten) {
+	b.WriteString("\n" + study.Paragraph("", fmt.Sprintf("%s: %s (%s)", r.Rule, r.About, plural(r.Sites, "place"))))
+	a.textFast(b, r.Fast)
+	a.textGains(b, r.SpeedUp, r.Reasons)
+	switch {
+	case !r.Equal && r.Differs != "":
+		b.WriteString(study.Paragraph("  ", "outputs differ: "+r.Differs))
+	case !r.Taken:
+		b.WriteString(study.Paragraph("  ", "not taken together with the others: it loses time, or does not run, on at least one of these architectures"))
+	}
+	for j, l := range r.Lines {
+		if j == maxLines {
+			fmt.Fprintf(b, "    and %d more lines\n", len(r.Lines)-j)
+			break
+		}
+		at := fmt.Sprintf("%s:%d", filepath.Base(a.File), l.PTX)
+		if l.Source != "" {
+			at += " " + l.Source
+		}
+		b.WriteString(study.Paragraph(fmt.Sprintf("    %-24s ", at), l.Text))
+	}
+}
+
+func (a *Advice) textFast(b *strings.Builder, fast []string) {
+	if len(fast) > 0 {
+		b.WriteString(study.Paragraph("  ", fmt.Sprintf("launches with %s run the rewritten code, others the original", strings.Join(fast, ", "))))
+	}
+}
+
+func (a *Advice) textGains(b *strings.Builder, speed map[string]float64, reasons map[string]string) {
+	for _, arch := range a.Archs {
+		gain := "    -"
+		if s, ok := speed[arch]; ok {
+			gain = fmt.Sprintf("%4.2fx", s)
+		}
+		b.WriteString(study.Paragraph(fmt.Sprintf("  %-8s %s  ", arch, gain), reasons[arch]))
+	}
+}
+
+func (a *Advice) textTogether(b *strings.Builder) {
 	t := &a.Together
 	if len(t.Rules) == 0 {
-		fmt.Fprintf(b, "\nNothing to improve on all of these architectures: every rewrite loses time on at least one.\n")
+		b.WriteString("\n" + study.Paragraph("", "Nothing to improve on all of these architectures: every rewrite loses time, or does not run, on at least one."))
 		return
 	}
-	fmt.Fprintf(b, "\nTogether (%s), outputs equal\n", strings.Join(t.Rules, ", "))
-	for _, v := range t.Valid {
-		fmt.Fprintf(b, "  valid only for launches with %s\n", v)
-	}
-	for _, arch := range a.Archs {
-		fmt.Fprintf(b, "  %-8s %.2fx  %s\n", arch, t.SpeedUp[arch], t.Why[arch])
-	}
-	if !gain && !anyGain(t.SpeedUp) {
-		fmt.Fprintf(b, "Nothing to improve: no rewrite gains %.0f %% on any of these architectures.\n", 100*(gainFrom-1))
+	b.WriteString("\n" + study.Paragraph("", fmt.Sprintf("Together (%s), outputs equal", strings.Join(t.Rules, ", "))))
+	a.textFast(b, t.Fast)
+	a.textGains(b, t.SpeedUp, t.Reasons)
+	if !anyGain(t.SpeedUp) {
+		b.WriteString(study.Paragraph("", fmt.Sprintf("Nothing to improve: together they gain less than %.0f %% on each of these architectures.", 100*(gainFrom-1))))
 	}
 }
 
@@ -131,26 +140,63 @@ func anyGain(m map[string]float64) bool {
 	return false
 }
 
-func (a *Advice) textWarps(b *strings.Builder) {
+// textChange says what would have to change for the rewrites to pay.
+func (a *Advice) textChange(b *strings.Builder) {
 	if len(a.Warps) == 0 {
 		return
 	}
-	fmt.Fprintf(b, "\nGain together over resident warps a scheduler (blocks on the SM)\n")
+	b.WriteString("\n" + study.Paragraph("", fmt.Sprintf("What would have to change first for %s to pay (%.0f %% or more)", strings.Join(a.Subject, ", "), 100*(paysAt-1))))
 	for _, arch := range a.Archs {
-		w := a.Warps[arch]
+		w, ran := a.Warps[arch]
+		if !ran {
+			continue
+		}
+		b.WriteString(study.Paragraph(fmt.Sprintf("  %-8s ", arch), strings.Join(a.changes(arch), "; ")))
 		var cells []string
 		for _, p := range w.Points {
-			cells = append(cells, fmt.Sprintf("%.1f: %.2fx (%d)", p.Warps, p.SpeedUp, p.Blocks))
+			cells = append(cells, fmt.Sprintf("%.1f: %.2fx", p.Warps, p.SpeedUp))
 		}
-		fmt.Fprintf(b, "  %-8s %s\n", arch, strings.Join(cells, ", "))
-		switch {
-		case w.PaysFrom > 0:
-			fmt.Fprintf(b, "           pays (%.0f %% or more) from %.1f warps a scheduler on\n", 100*(paysAt-1), w.PaysFrom)
-		case len(w.Points) > 0:
-			p := w.Points[len(w.Points)-1]
-			fmt.Fprintf(b, "           more resident warps do not make it pay: with all that fit it is limited by %s\n", p.Limiter)
+		b.WriteString(study.Paragraph("             ", "warps a scheduler: "+strings.Join(cells, ", ")))
+		cells = nil
+		for _, p := range a.Work[arch].Points {
+			cells = append(cells, fmt.Sprintf("%d: %.2fx", p.Pieces, p.SpeedUp))
+		}
+		if cells != nil {
+			b.WriteString(study.Paragraph("             ", "independent pieces of its work a thread: "+strings.Join(cells, ", ")))
 		}
 	}
+}
+
+// changes are the answers for an architecture: resident warps, then independent work.
+func (a *Advice) changes(arch string) []string {
+	var out []string
+	w, work := a.Warps[arch], a.Work[arch]
+	_, short := a.Work[arch]
+	last := w.Points[len(w.Points)-1]
+	switch {
+	case !short && w.PaysFrom > 0 && w.PaysFrom == w.Points[0].Warps:
+		out = append(out, "nothing: it pays as launched, and with one block on the SM")
+	case !short && w.PaysFrom > 0:
+		out = append(out, fmt.Sprintf("nothing: it pays as launched, from %.1f resident warps a scheduler on", w.PaysFrom))
+	case !short:
+		out = append(out, "nothing: it pays as launched")
+	case w.PaysFrom > 0 && short:
+		out = append(out, fmt.Sprintf("resident warps: it pays with %.1f a scheduler", w.PaysFrom))
+	case short:
+		out = append(out, fmt.Sprintf("resident warps do not make it pay: with the %.1f a scheduler that fit and are launched it is limited by %s", last.Warps, last.Limiter))
+	}
+	switch n := len(work.Points); {
+	case !short:
+	case work.PaysFrom > 0:
+		out = append(out, fmt.Sprintf("independent work: it pays from %d pieces a thread", work.PaysFrom))
+	case n > 0:
+		p := work.Points[n-1]
+		out = append(out, fmt.Sprintf("independent work: up to %d pieces a thread do not make it pay, then it is limited by %s", p.Pieces, p.Limiter))
+	}
+	if work.Note != "" {
+		out = append(out, "not simulated: independent work "+work.Note)
+	}
+	return out
 }
 
 func plural(n int, what string) string {

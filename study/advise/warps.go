@@ -27,11 +27,14 @@ const paysAt = 1.05
 
 // residentWarps simulates the kernel and the rewrites with one block on the SM, then two, four, up to what fits: more warps are more independent work
 // to hide latencies behind. The blocks are of the launch; the rest of the machine is taken as equally busy.
-func (a *Advice) residentWarps(plan *workloads.Plan, entry string, opt Options) (map[string]Warps, error) {
+func (a *Advice) residentWarps(plan *workloads.Plan, entry, text string, opt Options) (map[string]Warps, error) {
 	out := map[string]Warps{}
 	total := plan.Cases[0].Grid.Count()
 	for _, arch := range a.Archs {
 		r := a.runs[arch]
+		if r == nil {
+			continue
+		}
 		w := Warps{PaysAt: paysAt}
 		most := min(r.Occupancy.TheoreticalBlocks, total)
 		for n := 1; n <= most; n = next(n, most) {
@@ -43,7 +46,7 @@ func (a *Advice) residentWarps(plan *workloads.Plan, entry string, opt Options) 
 			if err != nil {
 				return nil, err
 			}
-			rep, err := study.Execute(withText(&p, a.Together.PTX, entry), opt.Options)
+			rep, err := study.Execute(withText(&p, text, entry), opt.Options)
 			if err != nil {
 				return nil, err
 			}

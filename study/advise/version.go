@@ -1,0 +1,84 @@
+package advise
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/sarchlab/smsim/isa/ptx"
+)
+
+// launchParam is a scalar parameter with the value that it has at the launch.
+type launchParam struct {
+	name  string
+	value uint32
+}
+
+func (p launchParam) String() string { return fmt.Sprintf("%s = %d", p.name, int32(p.value)) }
+
+// version makes a kernel with two bodies: fast, which holds for the parameters' values only, and the original, to which the kernel goes when
+// a parameter has another value. So the result is right for every launch.
+func version(file string, original []byte, fast, entry string, params []launchParam) (string, error) {
+	m, err := ptx.Parse(file, original)
+	if err != nil {
+		return "", err
+	}
+	n, err := ptx.Parse(file, []byte(fast))
+	if err != nil {
+		return "", err
+	}
+	fn, own := m.Entry(entry), n.Entry(entry)
+	fastBody, slowBody := *own.Body, *fn.Body
+	// Both bodies use the same shared and local memory.
+	var outer []ptx.Stmt
+	slowBody.Stmts = slices.DeleteFunc(slices.Clone(slowBody.Stmts), func(st ptx.Stmt) bool {
+		v, ok := st.(*ptx.Var)
+		hoist := ok && v.Space != "reg"
+		if hoist {
+			outer = append(outer, v)
+		}
+		return hoist
+	})
+	fastBody.Stmts = slices.DeleteFunc(slices.Clone(fastBody.Stmts), func(st ptx.Stmt) bool {
+		v, ok := st.(*ptx.Var)
+		return ok && v.Space != "reg"
+	})
+	label := freshLabel(m, "GENERAL")
+	outer = append(outer, &ptx.Var{Space: "reg", Type: "pred", Name: "%adv_p", Range: len(params)}, &ptx.Var{Space: "reg", Type: "b32", Name: "%adv_v", Range: len(params)})
+	for i, p := range params {
+		v, q := fmt.Sprintf("%%adv_v%d", i), fmt.Sprintf("%%adv_p%d", i)
+		branch := op("bra", name(label))
+		branch.Guard = &ptx.Guard{Name: q}
+		outer = append(outer, op("ld.param.u32", name(v), ptx.Arg{Kind: ptx.ArgAddr, Name: p.name}), op("setp.ne.u32", name(q), name(v), num(int64(p.value))), branch)
+	}
+	fn.Body.Stmts = append(outer, &fastBody, &ptx.Label{Name: label}, &slowBody)
+	m.Target, m.SM, m.Major, m.Minor = n.Target, n.SM, n.Major, n.Minor
+	text := m.String()
+	_, err = ptx.Parse(file, []byte(text))
+	return text, err
+}
+
+// freshLabel is a label that the module does not have.
+func freshLabel(m *ptx.Module, base string) string {
+	used := map[string]bool{}
+	var see func(b *ptx.Block)
+	see = func(b *ptx.Block) {
+		for _, st := range b.Stmts {
+			switch x := st.(type) {
+			case *ptx.Label:
+				used[x.Name] = true
+			case *ptx.Block:
+				see(x)
+			}
+		}
+	}
+	for _, f := range m.Funcs {
+		if f.Body != nil {
+			see(f.Body)
+		}
+	}
+	for i := 0; ; i++ {
+		if l := fmt.Sprintf("$ADV_%s%d", base, i); !used[l] {
+			return l
+		}
+	}
+}
