@@ -94,7 +94,7 @@ package isa
 //	          byte differences; without: differences per byte. Type U8 or S8 (none).
 //	VMAD   Rd = a, b, c       Type, BType with selectors, Neg on a or b (product) or c, ModPO, ModShr7, ModShr15, ModSat
 //	VADD2 VSUB.. VMNMX2 VSET2 VAVRG2 VABSDIFF2, VADD4 ..    Type/BType U16/S16 (U8/S8): signedness of a, b; DType: of the lanes.
-//	          Neg on b subtracts. ASel, BSel pick lanes. DSel: lane mask (0: all), other lanes from c.
+//	          Neg on b subtracts. ASel, BSel pick lanes. DSel: lane mask (0: all), other lanes from c. Listings show them as R2.B7310, R0.H1.
 //	          Sub2 SubAdd or ModAcc: sum of the lanes named by DSel + c. ModSat per lane.
 //
 // # Floating point

@@ -338,16 +338,10 @@ func decVideoSIMD(d *decoder) {
 	}
 	v.neg = d.flags(1)&Neg != 0
 	n := 32 / v.lane
-	asel, bsel := m.ASel, m.BSel
-	if asel == 0 && bsel == 0 {
-		asel, bsel = 0x3210, 0x7654
-		if n == 2 {
-			asel, bsel = 0x10, 0x32
-		}
-	}
-	for i := range n {
-		v.asel[i] = uint8(asel >> (4 * i) & 15)
-		v.bsel[i] = uint8(bsel >> (4 * i) & 15)
+	plain := m.ASel == 0 && m.BSel == 0
+	for i := range uint(n) {
+		v.asel[i] = laneSelector(m.ASel, i, uint8(i))
+		v.bsel[i] = laneSelector(m.BSel, i, uint8(n+i))
 	}
 	v.mask = m.DSel & (1<<n - 1)
 	if v.mask == 0 {
@@ -355,9 +349,17 @@ func decVideoSIMD(d *decoder) {
 	}
 	u.s[0], u.s[1], u.s[2] = d.raw(0, 0, 0), d.raw(1, 0, 0), d.raw(2, 0, 0)
 	u.exec = execVideoSIMD
-	if d.in.Op == OpVABSDIFF4 && v.mask == 15 && v.second == SubAdd && asel == 0x3210 && bsel == 0x7654 && !v.sa && !v.sb {
+	if d.in.Op == OpVABSDIFF4 && v.mask == 15 && v.second == SubAdd && plain && !v.sa && !v.sb {
 		u.exec = execSAD4
 	}
+}
+
+// laneSelector is what a selection says of lane i: a byte or half of {b, a}; the lane's own where there is no selection.
+func laneSelector(sel uint16, i uint, own uint8) uint8 {
+	if sel == 0 {
+		return own
+	}
+	return uint8(sel >> (4 * i) & 7)
 }
 
 // execSAD4 is the frequent form: c + sum of the differences of unsigned bytes.

@@ -62,7 +62,7 @@ func (in *Inst) text(sm int, label func(int) string) string {
 			put(in.noPredicate())
 			continue
 		}
-		put(in.formatOperand(&in.Dst[i], label, true))
+		put(in.formatOperand(&in.Dst[i], label, true) + in.laneMask())
 	}
 	for i := range min(in.NSrc, MaxSrc) {
 		if in.hiddenSource(int(i)) {
@@ -75,7 +75,7 @@ func (in *Inst) text(sm int, label func(int) string) string {
 		if o.Kind == KindMem && sm > 0 && sm < 80 && in.Mod.Has(ModE64) && o.Flags&HasUReg == 0 {
 			o.Flags &^= Wide64 // .E says it
 		}
-		put(in.formatOperand(&o, label, false))
+		put(in.formatOperand(&o, label, false) + in.laneSelection(int(i)))
 		if i == in.lutAfter() {
 			put(fmt.Sprintf("%#x", in.Mod.Lut))
 			if in.Op == OpPLOP3 || in.Op == OpUPLOP3 {
@@ -84,6 +84,52 @@ func (in *Inst) text(sm int, label func(int) string) string {
 		}
 	}
 	return b.String()
+}
+
+// VideoLanes is the number of lanes of a SIMD video instruction, and the letter of its selectors; 0 for others.
+func (op Op) VideoLanes() (n int, letter byte) {
+	switch op {
+	case OpVADD2, OpVMNMX2, OpVSET2, OpVAVRG2, OpVABSDIFF2:
+		return 2, 'H'
+	case OpVADD4, OpVMNMX4, OpVSET4, OpVAVRG4, OpVABSDIFF4:
+		return 4, 'B'
+	}
+	return 0, 0
+}
+
+// laneMask is the suffix of a SIMD video result that names the lanes written, highest first as in PTX; nothing when all are.
+func (in *Inst) laneMask() string {
+	n, letter := in.Op.VideoLanes()
+	if all := uint8(1)<<n - 1; n == 0 || in.Mod.DSel&all == 0 || in.Mod.DSel&all == all {
+		return ""
+	}
+	s := []byte{'.', letter}
+	for i := n - 1; i >= 0; i-- {
+		if in.Mod.DSel>>i&1 != 0 {
+			s = append(s, '0'+byte(i))
+		}
+	}
+	return string(s)
+}
+
+// laneSelection is the suffix of a source of a SIMD video instruction that says where its lanes come from, highest first.
+func (in *Inst) laneSelection(source int) string {
+	n, letter := in.Op.VideoLanes()
+	if n == 0 || source > 1 {
+		return ""
+	}
+	sel := in.Mod.ASel
+	if source == 1 {
+		sel = in.Mod.BSel
+	}
+	if sel == 0 {
+		return ""
+	}
+	s := []byte{'.', letter}
+	for i := n - 1; i >= 0; i-- {
+		s = append(s, '0'+byte(sel>>(4*i)&7))
+	}
+	return string(s)
 }
 
 // lutAfter is the source after which the truth table stands, 255 for opcodes without one.

@@ -360,8 +360,8 @@ type Mod struct {
 	Size  uint8  // memory: bytes a lane (1, 2, 4, 8, 16); U8/S8/U16/S16 extension by Type
 	Lut   uint8  // LOP3, PLOP3: truth table
 	Lut2  uint8  // PLOP3: truth table of the second destination
-	ASel  uint16 // SIMD video: nibble i picks the byte (or half) of {b, a} that is lane i of a; 0: 0x3210 (0x10)
-	BSel  uint16 // the same of b; 0: 0x7654 (0x32)
+	ASel  uint16 // SIMD video: nibble i is 8 + the byte (or half) of {b, a} that is lane i of a; 0: lane i of a itself (0xba98, 0x98)
+	BSel  uint16 // the same of b; 0: lane i of b (0xfedc, 0xba)
 	DSel  uint8  // video: destination selector (0 word, 1-4 bytes .B0-.B3, 5-6 halves .H0 .H1) or lane mask of SIMD forms
 	Flags ModFlags
 	// Assumed is the class of a NOP that stands for an instruction that is not known; ClassNone: a real NOP.

@@ -78,6 +78,9 @@ func (in *Inst) suffix() string {
 	case OpIADD3, OpUIADD3, OpIADD, OpISUB, OpIADD32I:
 		flag(ModWide, "64")
 		flag(ModRS, "RS")
+		if m.Has(ModRS) && m.Type == S32 {
+			add("S32")
+		}
 		flag(ModLS, "LS")
 		flag(ModX, "X")
 		flag(ModSat, "SAT")
@@ -100,6 +103,10 @@ func (in *Inst) suffix() string {
 		}
 		flag(ModSat, "SAT")
 		flag(ModX, "X")
+	case OpIMUL24, OpIMAD24:
+		flag(ModHI, "HI")
+		add(orS32(m.Type))
+		flag(ModSat, "SAT")
 	case OpXMAD:
 		if m.Type == S16 || m.BType == S16 {
 			add(orU16(m.Type))
@@ -171,7 +178,7 @@ func (in *Inst) suffix() string {
 		unsigned()
 		flag(ModBrev, "BREV")
 		flag(ModSH, "SH")
-	case OpPRMT, OpUPRMT, OpMUFU, OpSHFL, OpVOTE, OpVOTEU, OpMATCH, OpVMNMX2, OpVMNMX4:
+	case OpPRMT, OpUPRMT, OpMUFU, OpSHFL, OpVOTE, OpVOTEU, OpMATCH:
 		if in.Op == OpMATCH && m.Sub == SubNone {
 			add("ANY")
 		}
@@ -256,6 +263,9 @@ func orU16(t Type) string {
 var roundNames = [...]string{RN: "", RM: "RM", RP: "RP", RZero: "RZ"}
 var roundIntNames = [...]string{RN: "", RM: "FLOOR", RP: "CEIL", RZero: "TRUNC"}
 
+// mergeNames are the places of the destination that a video instruction replaces, by destination selector.
+var mergeNames = [...]string{"MRG", "MRG_8B0", "MRG_8B1", "MRG_8B2", "MRG_8B3", "MRG_16L", "MRG_16H"}
+
 // otherSuffix prints memory, conversion, video and floating-point modifiers.
 func (in *Inst) otherSuffix(add func(string), flag func(ModFlags, string)) {
 	m := &in.Mod
@@ -319,7 +329,9 @@ func (in *Inst) otherSuffix(add func(string), flag func(ModFlags, string)) {
 		case SubMin, SubMax:
 			add(m.Sub2.String())
 		}
-		flag(ModMerge, "MRG")
+		if m.Has(ModMerge) && m.DSel < uint8(len(mergeNames)) {
+			add(mergeNames[m.DSel])
+		}
 	case in.Op == OpCALL:
 		flag(ModREL, "REL")
 		flag(ModABS, "ABS")

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"sort"
 	"strings"
 
@@ -176,6 +178,7 @@ func WriteSASS(w io.Writer, m *Machine) error {
 	for i := range x.Instructions {
 		t.sassLine(&x.Instructions[i], width)
 	}
+	t.constants(m.Program)
 	var parts []string
 	for _, c := range x.Mix {
 		parts = append(parts, fmt.Sprintf("%s %d", c.Class, c.Count))
@@ -184,6 +187,24 @@ func WriteSASS(w io.Writer, m *Machine) error {
 		t.printf("// %s\n", line)
 	}
 	return t.err
+}
+
+// constants writes the constant banks that the kernel brings (the compiler's literal pool, .const data) as nvdisasm does.
+func (t *textWriter) constants(p *isa.Program) {
+	for _, bank := range slices.Sorted(maps.Keys(p.ConstBanks)) {
+		name := fmt.Sprintf(".nv.constant%d.%s", bank, p.Name)
+		t.printf("\t.section %s,\"a\",@progbits\n%s:\n", name, name)
+		for row := range slices.Chunk(p.ConstBanks[bank], 16) {
+			t.printf("\t.byte ")
+			for i, b := range row {
+				if i > 0 {
+					t.printf(", ")
+				}
+				t.printf("0x%02x", b)
+			}
+			t.printf("\n")
+		}
+	}
 }
 
 func (t *textWriter) sassLine(x *InstInfo, width int) {

@@ -10,7 +10,10 @@ import (
 
 	"github.com/sarchlab/smsim/configs"
 	"github.com/sarchlab/smsim/isa"
+	"github.com/sarchlab/smsim/isa/lower"
+	"github.com/sarchlab/smsim/isa/ptx"
 	"github.com/sarchlab/smsim/isa/sass"
+	"github.com/sarchlab/smsim/study/conform"
 )
 
 // oddNumber is 2^126 as the tool prints it: with 21 digits, where all other numbers have at most 20.
@@ -83,6 +86,56 @@ func TestSASSRoundTrip(t *testing.T) {
 		}
 		sort.Strings(lines)
 		t.Errorf("%d of %d distinct instructions are printed differently:\n%s", len(differ), len(distinct), strings.Join(lines[:min(len(lines), 40)], "\n"))
+	}
+}
+
+// TestLoweredRoundTrip prints what forms lower to on every generation as a listing, reads it again and executes it: the text
+// loses nothing that decides results, so they are the hardware's. Every 4th form on each target.
+func TestLoweredRoundTrip(t *testing.T) {
+	set, err := conform.Bundled()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n, sm := range []int{13, 20, 21, 30, 35, 50, 61, 70, 75, 80, 90, 100, 120} {
+		a, err := configs.Load(fmt.Sprintf("sm_%d", sm), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		target := a.Target()
+		var b bytes.Buffer
+		written := 0
+		for i := range set.Forms {
+			f := &set.Forms[i]
+			if !f.Accepted || (i+n)%4 != 0 {
+				continue
+			}
+			m, err := ptx.Parse("form.ptx", []byte(f.Kernel()))
+			if err != nil {
+				t.Fatal(err)
+			}
+			p, err := lower.Compile(m, m.Entries()[0].Name, target, lower.Options{})
+			if err != nil && sm < 20 {
+				continue // fma.f32 does not exist there
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := WriteSASS(&b, &Machine{Program: p, Arch: a, Target: target, Name: p.Name}); err != nil {
+				t.Fatal(err)
+			}
+			written++
+		}
+		l, err := sass.Read("lowered.sass", b.Bytes())
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := set.RunListing(l)
+		if got.Equal != written {
+			t.Errorf("sm_%d: %d of %d forms are the same when read again", sm, got.Equal, written)
+		}
+		for _, r := range got.Reports[:min(len(got.Reports), 5)] {
+			t.Error(r.Line())
+		}
 	}
 }
 

@@ -174,6 +174,10 @@ var execCases = func() []execCase {
 				}
 				return uint64(min(int64(uint64(b)<<32|uint64(a)), int64(uint64(a)<<32|uint64(b))))
 			}},
+		{name: "SIMD video of one lane each", body: init64("vadd4.u32.u32.u32 %r1, %a.b0000, %b.b0000, %t; vadd2.u32.u32.u32 %r2, %a.h00, %b.h22, %t; xor.b32 %r1, %r1, %r2;") + toO,
+			want: func(a, b uint32, tid int) uint64 {
+				return uint64((2*a&0xff)*0x01010101 ^ ((a+b)&0xffff)*0x00010001)
+			}},
 		{name: "high bits of a 64-bit sum", body: init64("cvt.u64.u32 %rd2, %a; shl.b64 %rd2, %rd2, 31; cvt.s64.s32 %rd3, %b; add.s64 %o, %rd2, %rd3; sub.s64 %o, %o, 3;"),
 			want: func(a, b uint32, tid int) uint64 { return uint64(a)<<31 + sext32(b) - 3 }},
 		{name: "carry chain around other 64-bit work", body: init64("mov.b64 %rd2, {%a, %b}; mov.b64 %rd3, {%b, %a}; add.cc.u32 %r1, %a, %b; add.s64 %rd4, %rd2, %rd3; min.u64 %rd5, %rd2, %rd3; addc.u32 %r2, 0, 0; mov.b64 %o, {%r1, %r2}; xor.b64 %o, %o, %rd4;"),

@@ -123,6 +123,14 @@ var simdOps = map[string][2]isa.Op{"vadd": {isa.OpVADD2, isa.OpVADD4}, "vsub": {
 	"vabsdiff": {isa.OpVABSDIFF2, isa.OpVABSDIFF4}, "vmin": {isa.OpVMNMX2, isa.OpVMNMX4}, "vmax": {isa.OpVMNMX2, isa.OpVMNMX4},
 	"vset": {isa.OpVSET2, isa.OpVSET4}}
 
+// laneSelection is a selection of lanes as isa.Mod has it, 8 added to every nibble; none where each lane is the operand's own.
+func laneSelection(sel, own, added uint32) uint16 {
+	if sel == own {
+		return 0
+	}
+	return uint16(sel | added)
+}
+
 // simdUnit emits a SIMD video instruction on Kepler. It reports whether the target has it.
 func (x *expander) simdUnit(s *simd, d, a, b, c word) bool {
 	if !x.t().Has(isa.OpVADD2) {
@@ -130,13 +138,13 @@ func (x *expander) simdUnit(s *simd, d, a, b, c word) bool {
 	}
 	op := simdOps[s.op][0]
 	m := isa.Mod{Type: halfType(s.at.signed()), BType: halfType(s.bt.signed()), DType: signedType(s.dt.signed()), Cmp: s.cmp, DSel: uint8(s.mask)}
-	m.ASel, m.BSel = uint16(s.asel), uint16(s.bsel)
+	m.ASel, m.BSel = laneSelection(s.asel, 0x3210, 0x8888), laneSelection(s.bsel, 0x7654, 0x8888)
 	if s.n == 4 {
 		op = simdOps[s.op][1]
 		m.Type, m.BType = byteType(s.at.signed()), byteType(s.bt.signed())
 	} else {
-		half := func(sel uint32) uint16 { return uint16(sel>>1&3 | sel>>9&3<<4) }
-		m.ASel, m.BSel = half(s.asel), half(s.bsel)
+		half := func(sel uint32) uint32 { return sel>>1&3 | sel>>9&3<<4 }
+		m.ASel, m.BSel = laneSelection(half(s.asel), 0x10, 0x88), laneSelection(half(s.bsel), 0x32, 0x88)
 	}
 	b = x.inReg(b)
 	switch s.op {

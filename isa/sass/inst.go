@@ -68,7 +68,8 @@ func parseText(sm int, text string) (in isa.Inst, label string, err error) {
 		if strings.HasPrefix(t, "`(") && strings.HasSuffix(t, ")") {
 			label = strings.TrimSuffix(t[2:], ")")
 		}
-		o, ok := p.parse(t)
+		plain := takeLanes(&in, len(ops), t)
+		o, ok := p.parse(plain)
 		if !ok {
 			return in, "", &unknownError{fmt.Sprintf("operand %q of %s", t, mnemonic)}
 		}

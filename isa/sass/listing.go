@@ -93,10 +93,11 @@ func Read(file string, text []byte) (*Listing, error) {
 		if strings.Contains(s, ".section") && reAnySection.MatchString(s) {
 			data = l.openData(s)
 		}
-		if data != nil {
+		if data != nil && !reFunc.MatchString(s) && !reCode.MatchString(s) {
 			data.line(s)
 			continue
 		}
+		data = nil
 		if strings.Contains(s, "SHI_REGISTERS") && f != nil {
 			if m := reSHI.FindStringSubmatch(s); m != nil {
 				f.Regs, _ = strconv.Atoi(m[1])

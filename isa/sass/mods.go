@@ -1,6 +1,10 @@
 package sass
 
-import "github.com/sarchlab/smsim/isa"
+import (
+	"strings"
+
+	"github.com/sarchlab/smsim/isa"
+)
 
 var typeNames = map[string]isa.Type{
 	"U8": isa.U8, "S8": isa.S8, "U16": isa.U16, "S16": isa.S16, "U32": isa.U32, "S32": isa.S32, "U64": isa.U64, "S64": isa.S64,
@@ -83,6 +87,40 @@ var opAliases = map[string]isa.Op{
 	"CGAERRBAR": isa.OpERRBAR, "FFMA32I": isa.OpFFMA, "ISCADD32I": isa.OpISCADD, "REDG": isa.OpRED, "REDS": isa.OpATOMS, "HADD2_32I": isa.OpHADD2, "HMUL2_32I": isa.OpHMUL2,
 	"HFMA2_32I": isa.OpHFMA2, "ULOP": isa.OpULOP3, "KIL": isa.OpKILL, "PMTRIG": isa.OpNOP, "CCTLL": isa.OpCCTL, "CCTLT": isa.OpCCTL,
 	"FADD2": isa.OpNone, "LDSLK": isa.OpLDS, "STSUL": isa.OpSTS, "STSCUL": isa.OpSTS, "LDG_OLD": isa.OpLDG,
+}
+
+// mergeSelectors are the parts of the destination that a video instruction replaces.
+var mergeSelectors = map[string]uint8{"MRG_8B0": 1, "MRG_8B1": 2, "MRG_8B2": 3, "MRG_8B3": 4, "MRG_16L": 5, "MRG_16H": 6}
+
+// takeLanes reads the lane selector behind operand n of a SIMD video instruction (R4.B7310: the lanes of a source, R4.H1: the
+// lanes written) into Mod and returns the operand without it.
+func takeLanes(in *isa.Inst, n int, text string) string {
+	lanes, letter := in.Op.VideoLanes()
+	k := strings.LastIndexByte(text, '.')
+	if lanes == 0 || n > 2 || k < 0 || k+2 >= len(text) || text[k+1] != letter {
+		return text
+	}
+	digits := text[k+2:]
+	if len(digits) > lanes || n > 0 && len(digits) < lanes {
+		return text
+	}
+	var sel uint16
+	for _, c := range []byte(digits) {
+		if c < '0' || c >= '0'+byte(2*lanes) {
+			return text
+		}
+		if n == 0 {
+			in.Mod.DSel |= 1 << (c - '0') & (1<<lanes - 1)
+		}
+		sel = sel<<4 | 8 | uint16(c-'0')
+	}
+	switch n {
+	case 1:
+		in.Mod.ASel = sel
+	case 2:
+		in.Mod.BSel = sel
+	}
+	return text[:k]
 }
 
 // modState collects what the modifiers of one instruction say before it is sorted into Mod.
@@ -184,6 +222,11 @@ func (m *modState) apply(s string) (ok bool) {
 			return true
 		}
 	case op == isa.OpFRND && s == "INT":
+		return true
+	}
+	if sel, has := mergeSelectors[s]; has && (in.Class() == isa.ClassVIDEO || in.Class() == isa.ClassVABSDIFF) {
+		mod.Flags |= isa.ModMerge
+		mod.DSel = sel
 		return true
 	}
 	if s == "BF" && (op == isa.OpISET || op == isa.OpFSET || op == isa.OpPSET) {
