@@ -40,6 +40,7 @@ func (f *fn) valueNumber() {
 			in := &b.insts[i]
 			v.substitute(in)
 			f.simplify(in)
+			f.simplifyPredicates(in)
 			v.track(in)
 			v.record(b, in)
 		}
@@ -51,7 +52,7 @@ func (f *fn) valueNumber() {
 			v.substitute(&b.insts[i])
 		}
 	}
-	f.compact()
+	f.cutBranches()
 }
 
 // substitute replaces the sources of an instruction.

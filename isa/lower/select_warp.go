@@ -31,16 +31,13 @@ func ruleShfl(x *expander) {
 	x.emit(isa.OpSHFL, isa.Mod{Sub: sub}, []word{x.predDst2(0), d}, []word{x.a32(1, t.name), x.a32(2, "b32"), x.a32(3, "b32")})
 }
 
-// syncMask waits for the lanes of a member mask from Volta on; a constant full mask needs nothing when control
-// flow has converged, and the convergence barriers see to that.
+// syncMask waits for the lanes of a member mask from Volta on. Where the mask is constant and control flow has
+// converged, dropSyncs removes the instruction again.
 func (x *expander) syncMask(sync bool, i int) {
 	if !sync || x.sm() < 70 {
 		return
 	}
 	m := x.a32(i, "b32")
-	if _, known := constant(m); known {
-		return
-	}
 	x.emit(isa.OpWARPSYNC, isa.Mod{}, nil, []word{m})
 }
 
