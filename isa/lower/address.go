@@ -82,7 +82,10 @@ func (b *builder) memAt(words []word, off int64, space string) word {
 		w := words[0]
 		switch w.Kind {
 		case isa.KindImm:
-			return isa.Mem(isa.RZ, int64(uint32(w.Imm))+off, false)
+			if w.Imm != dynamicShared { // which resolveShared replaces
+				w.Imm = int64(uint32(w.Imm))
+			}
+			return isa.Mem(isa.RZ, w.Imm+off, false)
 		case isa.KindReg:
 			return isa.Mem(w.Reg, off, false)
 		}

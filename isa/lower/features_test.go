@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -12,40 +13,57 @@ import (
 	"github.com/sarchlab/smsim/isa/ptx"
 )
 
-// feature is a case of testdata/features.txt: a body (and module-scope text) and what threads 0 to 31 of block 1 must store.
+// feature is a case of testdata/features*.txt: a body (and module-scope text) and what the threads of block 1 must store, or
+// what the error must say.
 type feature struct {
 	name, module, body string
-	want               []string // expressions of t, evaluated by eval
+	want               []string // values, see expected
+	message            string   // in the error, for a body that cannot be lowered
 	from               int      // first target
+	threads            int
 }
 
-// readFeatures reads cases: "== name [sm>=N]", module text, "--", body, "=>" values of the 32 threads as a list of
-// name=value pairs per thread ranges ("0-31: 5").
+// readFeatures reads the cases of all files: "== name [sm>=N] [threads=N]", module text, "--", body, "=>", values of the threads
+// or "error" and a part of the message.
 func readFeatures(t *testing.T) []feature {
 	t.Helper()
-	text, err := os.ReadFile("testdata/features.txt")
-	if err != nil {
-		t.Fatal(err)
+	files, err := filepath.Glob("testdata/features*.txt")
+	if err != nil || len(files) == 0 {
+		t.Fatal(err, files)
 	}
 	var out []feature
-	for _, part := range strings.Split(string(text), "\n== ")[1:] {
-		head, rest, _ := strings.Cut(part, "\n")
-		module, rest, ok1 := strings.Cut(rest, "--\n")
-		body, want, ok2 := strings.Cut(rest, "=>")
-		if !ok1 || !ok2 {
-			t.Fatalf("case %q lacks -- or =>", head)
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
 		}
-		f := feature{name: head, module: module, body: body, want: strings.Fields(want), from: 13}
-		if name, sm, ok := strings.Cut(head, " sm>="); ok {
+		for _, part := range strings.Split(string(text), "\n== ")[1:] {
+			head, rest, _ := strings.Cut(part, "\n")
+			module, rest, ok1 := strings.Cut(rest, "--\n")
+			body, want, ok2 := strings.Cut(rest, "=>")
+			if !ok1 || !ok2 {
+				t.Fatalf("%s: case %q lacks -- or =>", file, head)
+			}
+			f := feature{module: module, body: body, want: strings.Fields(want), from: 13, threads: 32}
+			head, threads, ok := strings.Cut(head, " threads=")
+			if ok {
+				fmt.Sscan(threads, &f.threads)
+			}
+			name, sm, ok := strings.Cut(head, " sm>=")
+			if ok {
+				fmt.Sscan(sm, &f.from)
+			}
 			f.name = name
-			fmt.Sscan(sm, &f.from)
+			if m, ok := strings.CutPrefix(strings.TrimSpace(want), "error "); ok {
+				f.message = m
+			}
+			out = append(out, f)
 		}
-		out = append(out, f)
 	}
 	return out
 }
 
-// expected expands "a b c*5" to 32 numbers; "t*K+C" style ranges are written out by the case.
+// expected expands "a b c*5 d+2*3" to one number a thread.
 func expected(t *testing.T, f *feature) []uint32 {
 	var out []uint32
 	for _, w := range f.want {
@@ -66,50 +84,64 @@ func expected(t *testing.T, f *feature) []uint32 {
 			out = append(out, uint32(first+int64(i)*step))
 		}
 	}
-	if len(out) != 32 {
-		t.Fatalf("%s: %d values expected, not 32", f.name, len(out))
+	if len(out) != f.threads {
+		t.Fatalf("%s: %d values expected, not %d", f.name, len(out), f.threads)
 	}
 	return out
 }
 
+// text is the kernel k(out, n) around the body.
+func (f *feature) text() string {
+	return ".version 8.0\n.target sm_13\n.address_size 64\n" + f.module +
+		".visible .entry k(.param .u64 out, .param .u32 n)\n{\n.reg .b32 %r<40>;\n.reg .b64 %rd<20>;\n.reg .pred %p<10>;\n" +
+		"ld.param.u64 %rd0, [out];\nld.param.u32 %r9, [n];\nmov.u32 %r0, %tid.x;\nmul.wide.u32 %rd1, %r0, 4;\nadd.s64 %rd0, %rd0, %rd1;\n" +
+		f.body + "\nst.global.u32 [%rd0], %r1;\nret;\n}\n"
+}
+
+// run executes block 1 of 2 and gives what its threads stored.
+func (f *feature) run(p *isa.Program, target *isa.Target) ([]byte, error) {
+	mem := isa.NewMemory()
+	buf := mem.Alloc("out", uint64(4*f.threads))
+	params := binary.LittleEndian.AppendUint64(nil, buf.Addr)
+	params = binary.LittleEndian.AppendUint32(params, 3)
+	k, err := isa.Bind(p, target, &isa.Launch{Grid: isa.Dim3{X: 2, Y: 1, Z: 1}, Block: isa.Dim3{X: uint32(f.threads), Y: 1, Z: 1},
+		DynamicShared: 256, Params: params, Mem: mem, MaxSteps: 100000})
+	if err == nil {
+		_, err = k.RunBlock(1)
+	}
+	return buf.Data, err
+}
+
 func TestFeatures(t *testing.T) {
+	targets := []int{13, 20, 30, 35, 50, 61, 70, 75, 80, 86, 90, 100, 103, 120, 121}
 	for _, f := range readFeatures(t) {
 		t.Run(f.name, func(t *testing.T) {
-			want := expected(t, &f)
-			text := ".version 8.0\n.target sm_13\n.address_size 64\n" + f.module +
-				".visible .entry k(.param .u64 out, .param .u32 n)\n{\n.reg .b32 %r<40>;\n.reg .b64 %rd<20>;\n.reg .pred %p<10>;\n" +
-				"ld.param.u64 %rd0, [out];\nld.param.u32 %r9, [n];\nmov.u32 %r0, %tid.x;\nmul.wide.u32 %rd1, %r0, 4;\nadd.s64 %rd0, %rd0, %rd1;\n" +
-				f.body + "\nst.global.u32 [%rd0], %r1;\nret;\n}\n"
-			m, err := ptx.Parse(f.name+".ptx", []byte(text))
+			m, err := ptx.Parse("case.ptx", []byte(f.text()))
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, sm := range []int{13, 20, 30, 35, 50, 61, 70, 75, 80, 86, 90, 100, 103, 120, 121} {
+			for _, sm := range targets {
 				if sm < f.from {
 					continue
 				}
 				target := testTarget(sm)
 				for _, opt := range []Options{{NoOptimise: true}, {}} {
 					p, err := Compile(m, "", target, opt)
+					if f.message != "" {
+						checkMessage(t, sm, err, f.message)
+						continue
+					}
 					if err != nil {
 						t.Errorf("sm_%d: %v", sm, err)
 						continue
 					}
-					mem := isa.NewMemory()
-					buf := mem.Alloc("out", 128)
-					params := binary.LittleEndian.AppendUint64(nil, buf.Addr)
-					params = binary.LittleEndian.AppendUint32(params, 3)
-					k, err := isa.Bind(p, target, &isa.Launch{Grid: isa.Dim3{X: 2, Y: 1, Z: 1}, Block: isa.Dim3{X: 32, Y: 1, Z: 1},
-						DynamicShared: 256, Params: params, Mem: mem, MaxSteps: 100000})
-					if err == nil {
-						_, err = k.RunBlock(1)
-					}
+					data, err := f.run(p, target)
 					if err != nil {
 						t.Errorf("sm_%d %+v: %v", sm, opt, err)
 						continue
 					}
-					for i, w := range want {
-						if g := binary.LittleEndian.Uint32(buf.Data[4*i:]); g != w {
+					for i, w := range expected(t, &f) {
+						if g := binary.LittleEndian.Uint32(data[4*i:]); g != w {
 							t.Errorf("sm_%d %+v: thread %d stored %d, want %d", sm, opt, i, int32(g), int32(w))
 							break
 						}
@@ -118,6 +150,22 @@ func TestFeatures(t *testing.T) {
 			}
 		})
 	}
+}
+
+// checkMessage wants one error of the list to say so at a place in the file.
+func checkMessage(t *testing.T, sm int, err error, want string) {
+	t.Helper()
+	var list *ErrorList
+	if !errors.As(err, &list) {
+		t.Errorf("sm_%d: error is %v, not a list", sm, err)
+		return
+	}
+	for _, e := range list.Errs {
+		if s := e.Error(); strings.HasPrefix(s, "case.ptx:") && strings.Contains(s, want) {
+			return
+		}
+	}
+	t.Errorf("sm_%d: no error says %q:\n%v", sm, want, err)
 }
 
 // TestErrors: every statement that cannot be lowered is reported, each with its place.

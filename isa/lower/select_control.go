@@ -202,21 +202,25 @@ func ruleCp(x *expander) {
 	x.emitWide(x.storeOp("shared"), isa.Mod{Size: uint8(n)}, nil, [][]word{{to}, v})
 }
 
-// partialCopy loads the words of a cp.async that lie within its source size.
+// partialCopy loads the words of a cp.async that lie within its source size, or all unless its predicate ignores the source.
 func (x *expander) partialCopy(v []word, from word) {
-	a := x.in.Args[3]
-	n := x.a32(3, "u32")
-	_ = a
-	for i := range v {
-		at := from
-		at.Imm += int64(4 * i)
-		p := x.test(isa.CmpGT, isa.U32, n, imm(uint32(4*i)))
+	load := func(p word, v []word, at word) {
 		if x.guard.Kind != isa.KindNone {
 			p = x.boolOp(auto, isa.BoolAnd, p, x.guard)
 		}
 		x.under(p, func() {
-			x.emitWide(x.loadOp("global"), isa.Mod{Size: 4, Flags: isa.ModE64}, [][]word{{v[i]}}, [][]word{{at}})
+			x.emitWide(x.loadOp("global"), isa.Mod{Size: uint8(4 * len(v)), Flags: isa.ModE64}, [][]word{v}, [][]word{{at}})
 		})
+	}
+	if y := x.scope.lookup(x.f, x.arg(3).Name); y != nil && y.pred {
+		load(notP(x.predSrc(3)), v, from)
+		return
+	}
+	n := x.a32(3, "u32")
+	for i := range v {
+		at := from
+		at.Imm += int64(4 * i)
+		load(x.test(isa.CmpGT, isa.U32, n, imm(uint32(4*i))), v[i:i+1], at)
 	}
 }
 
@@ -232,7 +236,7 @@ func ruleCreatePolicy(x *expander) {
 var notModelled = []struct{ prefix, why string }{
 	{"wmma", "tensor cores"}, {"mma", "tensor cores"}, {"wgmma", "tensor cores"}, {"tcgen05", "tensor cores"}, {"ldmatrix", "tensor cores"},
 	{"stmatrix", "tensor cores"}, {"movmatrix", "tensor cores"}, {"tensormap", "TMA"}, {"multimem", "multicast memory"},
-	{"clusterlaunchcontrol", "clusters"}, {"getctarank", "clusters"}, {"mapa", "clusters"}, {"griddepcontrol", "dependent launches"},
+	{"clusterlaunchcontrol", "clusters"}, {"getctarank", "clusters"}, {"mapa", "clusters"},
 	{"tex", "textures"}, {"tld4", "textures"}, {"txq", "textures"}, {"suld", "surfaces"}, {"sust", "surfaces"}, {"sured", "surfaces"}, {"suq", "surfaces"},
 	{"istypep", "textures"}, {"setmaxnreg", "register reallocation"}, {"alloca", "stack allocation"}, {"stacksave", "stack allocation"},
 	{"stackrestore", "stack allocation"}, {"st.async", "clusters"}, {"red.async", "clusters"},

@@ -99,6 +99,8 @@ var selectors = map[string]selector{
 	"trap":       newRule(ruleTrap),
 	"brkpt":      newRule(ruleNothing),
 	"pmevent":    newRule(ruleNothing),
+	// A launch stands alone: there is no other grid to wait for.
+	"griddepcontrol": newRule(ruleNothing),
 
 	// Video: scalar and SIMD.
 	"vadd":      newRule(ruleVideo),
@@ -129,7 +131,7 @@ var selectors = map[string]selector{
 	"wmma": newRule(ruleNotModelled), "mma": newRule(ruleNotModelled), "wgmma": newRule(ruleNotModelled), "tcgen05": newRule(ruleNotModelled),
 	"ldmatrix": newRule(ruleNotModelled), "stmatrix": newRule(ruleNotModelled), "movmatrix": newRule(ruleNotModelled),
 	"tensormap": newRule(ruleNotModelled), "multimem": newRule(ruleNotModelled), "clusterlaunchcontrol": newRule(ruleNotModelled),
-	"getctarank": newRule(ruleNotModelled), "mapa": newRule(ruleNotModelled), "griddepcontrol": newRule(ruleNotModelled),
+	"getctarank": newRule(ruleNotModelled), "mapa": newRule(ruleNotModelled),
 	"tex": newRule(ruleTex), "tld4": newRule(ruleNotModelled), "txq": newRule(ruleNotModelled), "suld": newRule(ruleNotModelled),
 	"sust": newRule(ruleNotModelled), "sured": newRule(ruleNotModelled), "suq": newRule(ruleNotModelled), "istypep": newRule(ruleNotModelled),
 	"setmaxnreg": newRule(ruleNotModelled), "alloca": newRule(ruleNotModelled), "stacksave": newRule(ruleNotModelled),
