@@ -130,6 +130,8 @@ package isa
 //	ST STG STS STL = [mem], Rdata        Src = [mem, data]
 //	ATOM ATOMG ATOMS [P,] Rd = [mem], Rb [, Rc]   Sub: SubAdd .. SubExch, SubCAS (Rb compare, Rc new; before Volta one tuple Rb: compare, new); Type U32 (none) S32
 //	          U64 S64 F32 F16x2 BF16x2 F64 B32 B64, U16 (CAS); Mod.Size 4 or 8 (2).  RED = [mem], Rb
+//	SYNCS, ATOMS Rd = [mem], Rb              SubMbArrive .. SubMbCompleteTx: barrier in shared memory, Rb pair: arrivals, bytes; Rd: its content before (exec_mbarrier.go)
+//	SYNCS P = [mem], Rb                      SubMbPhase, SubMbParity: has the phase of that content (pair), of that parity, ended
 //	LDGSTS = [shared], [global]          Mod.Size 4, 8, 16; optional predicate source: zero fill when false
 //	CCTL MEMBAR FENCE ERRBAR DEPBAR LDGDEPBAR TEXDEPBAR: operands are kept for printing, no effect on values
 //

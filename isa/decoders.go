@@ -107,6 +107,7 @@ var decoders = [NumOps]decoderRow{
 	OpATOM:   {fn: decAtom, minVals: 1},
 	OpATOMG:  {fn: decAtom, minVals: 1},
 	OpATOMS:  {fn: decAtom, minVals: 1},
+	OpSYNCS:  {fn: decSYNCS, minVals: 2},
 	OpRED:    {fn: decAtom, minVals: 1},
 	OpLDGSTS: {fn: decLDGSTS, minVals: 2},
 

@@ -155,6 +155,9 @@ func execAtom(w *Warp, u *uop, m uint32) {
 
 // apply is the new memory value; y is the value that CAS compares with.
 func (a *atomop) apply(old, x, y uint64) uint64 {
+	if a.sub.isMbarrier() {
+		return mbarrierNext(a.sub, old, x)
+	}
 	switch a.sub {
 	case SubExch:
 		return x

@@ -109,7 +109,7 @@ func spaceOf(op Op) Space {
 	switch op {
 	case OpLDG, OpSTG, OpATOMG, OpLDU, OpLDGSTS:
 		return SpaceGlobal
-	case OpLDS, OpSTS, OpATOMS:
+	case OpLDS, OpSTS, OpATOMS, OpSYNCS:
 		return SpaceShared
 	case OpLDL, OpSTL:
 		return SpaceLocal

@@ -275,6 +275,14 @@ const (
 	SubSet
 	SubMad
 	SubTrap // BPT
+	// Barriers in shared memory (SYNCS, ATOMS): updates, then tests.
+	SubMbArrive
+	SubMbDrop       // arrives and is not expected in later phases
+	SubMbNoComplete // arrives without ending the phase
+	SubMbExpectTx
+	SubMbCompleteTx
+	SubMbPhase  // SYNCS: has the phase of an earlier content ended
+	SubMbParity // SYNCS: has the phase of this parity ended
 	NumSubs
 )
 

@@ -47,6 +47,14 @@ const (
 	localWindow32  = 0xfe000000
 )
 
+// SharedGeneric is the generic address of an offset in shared memory; wide: in a program with 64-bit addresses.
+func SharedGeneric(offset uint64, wide bool) uint64 {
+	if wide {
+		return sharedWindowHi<<32 + offset
+	}
+	return sharedWindow32 + offset
+}
+
 // warpLanes is the number of lanes of a warp on every architecture.
 const warpLanes = 32
 
@@ -75,7 +83,9 @@ func Bind(p *Program, t *Target, l *Launch) (k *Kernel, err error) {
 	if err := k.placeGlobals(); err != nil {
 		return nil, fmt.Errorf("kernel %s: %w", p.Name, err)
 	}
-	k.buildBanks()
+	if err := k.buildBanks(); err != nil {
+		return nil, fmt.Errorf("kernel %s: %w", p.Name, err)
+	}
 	if err := k.bindTextures(); err != nil {
 		return nil, fmt.Errorf("kernel %s: %w", p.Name, err)
 	}
@@ -153,14 +163,8 @@ func (k *Kernel) placeGlobals() error {
 				return fmt.Errorf("variable %s is initialised with the address of %s, which is not defined", g.Name, r.Symbol)
 			}
 			data := m.globals[g.Name].Data
-			v := to.Addr + uint64(r.Addend)
-			switch {
-			case r.Offset+8 <= uint64(len(data)) && r.Bytes != 4:
-				binary.LittleEndian.PutUint64(data[r.Offset:], v)
-			case r.Offset+4 <= uint64(len(data)):
-				binary.LittleEndian.PutUint32(data[r.Offset:], uint32(v))
-			default:
-				return fmt.Errorf("variable %s: the address of %s at offset %d lies outside of its %d bytes", g.Name, r.Symbol, r.Offset, g.Bytes)
+			if err := r.put(data, to.Addr); err != nil {
+				return fmt.Errorf("variable %s: %w", g.Name, err)
 			}
 		}
 	}
@@ -171,7 +175,7 @@ func (k *Kernel) placeGlobals() error {
 const bankBytes = 64 << 10
 
 // buildBanks fills the constant banks: bank 0 with the launch, the others from the program.
-func (k *Kernel) buildBanks() {
+func (k *Kernel) buildBanks() error {
 	p, t, l := k.Program, k.Target, k.Launch
 	for n, data := range p.ConstBanks {
 		k.banks[n] = append([]byte(nil), data...)
@@ -211,13 +215,16 @@ func (k *Kernel) buildBanks() {
 		if to == nil {
 			continue // lowering places every variable that an initialiser names
 		}
-		b := k.grow(r.Bank, int(r.Offset)+8)
-		if v := to.Addr + uint64(r.Addend); r.Bytes != 4 {
-			binary.LittleEndian.PutUint64(b[r.Offset:], v)
-		} else {
-			binary.LittleEndian.PutUint32(b[r.Offset:], uint32(v))
+		if err := r.put(k.grow(r.Bank, int(r.Offset)+8), to.Addr); err != nil {
+			return err
 		}
 	}
+	for i := range p.Globals {
+		if g := &p.Globals[i]; g.Params {
+			copy(l.Mem.globals[g.Name].Data, b0)
+		}
+	}
+	return nil
 }
 
 // grow makes constant bank n at least size bytes long, in whole words.

@@ -154,6 +154,7 @@ const (
 	OpATOM         // generic atomic
 	OpATOMG        // global atomic
 	OpATOMS        // shared atomic
+	OpSYNCS        // barrier in shared memory: old = [a], updated with arrivals and bytes; or p = its phase has ended
 	OpRED          // reduction without return
 	OpLDGSTS       // asynchronous copy global to shared
 	OpTEX          // texture fetch
@@ -355,6 +356,7 @@ var opTable = [NumOps]opRow{
 	OpATOM:      {"ATOM", ClassATOMG, []span{{11, 999}}},
 	OpATOMG:     {"ATOMG", ClassATOMG, []span{{70, 999}}},
 	OpATOMS:     {"ATOMS", ClassATOMS, []span{{12, 999}}}, // before Maxwell: stands for the compiler's LDSLK / STSCUL loop
+	OpSYNCS:     {"SYNCS", ClassATOMS, []span{{90, 999}}},
 	OpRED:       {"RED", ClassRED, []span{{11, 999}}},
 	OpLDGSTS:    {"LDGSTS", ClassLDGSTS, []span{{80, 999}}},
 	OpTEX:       {"TEX", ClassTEX, []span{{10, 999}}},

@@ -1,5 +1,7 @@
 package isa
 
+import "fmt"
+
 // ControlOrigin says where a program's control information came from.
 type ControlOrigin uint8
 
@@ -65,6 +67,8 @@ type Global struct {
 	// slots that Launch fills.
 	ConstBank uint8  // bank of the slot that holds the address
 	ConstOff  uint32 // its offset
+	// Params: a copy of the launch's parameter bank up to Bytes, for parameters with generic addresses.
+	Params bool
 }
 
 // TexRef is a texture reference and the slot of constant bank ConstBank that holds its handle.
@@ -79,7 +83,27 @@ type Reloc struct {
 	Offset uint64 // in Init
 	Symbol string
 	Addend int64
-	Bytes  uint8 // 4 or 8; 0: 8 where the data reach that far
+	Bytes  uint8 // stored: 1, 2, 4 or 8; 0: 8 where the data reach that far
+	Shift  uint8 // bits of the address below those stored
+}
+
+// put stores the bytes of an address.
+func (r *Reloc) put(data []byte, addr uint64) error {
+	n := uint64(r.Bytes)
+	if n == 0 {
+		n = 8
+		if r.Offset+8 > uint64(len(data)) {
+			n = 4
+		}
+	}
+	if r.Offset > uint64(len(data)) || r.Offset+n > uint64(len(data)) {
+		return fmt.Errorf("the address of %s at offset %d lies outside of its %d bytes", r.Symbol, r.Offset, len(data))
+	}
+	v := (addr + uint64(r.Addend)) >> r.Shift
+	for k := range n {
+		data[r.Offset+k] = byte(v >> (8 * k))
+	}
+	return nil
 }
 
 // ConstReloc is an address to be stored into a constant bank when the launch has placed the globals.

@@ -42,7 +42,9 @@ var subNames = [NumSubs]string{SubAdd: "ADD", SubMin: "MIN", SubMax: "MAX", SubI
 	SubSqrt: "SQRT", SubTanh: "TANH", SubRcp64H: "RCP64H", SubRsq64H: "RSQ64H", SubF4E: "F4E", SubB4E: "B4E", SubRC8: "RC8", SubECL: "ECL",
 	SubECR: "ECR", SubRC16: "RC16", SubSync: "SYNC", SubArrive: "ARV", SubRedPopc: "RED.POPC", SubRedAnd: "RED.AND", SubRedOr: "RED.OR",
 	Sub4A: "4A", Sub2ALo: "2A.LO", Sub2AHi: "2A.HI", SubCBCC: "CBCC", SubCHI: "CHI", SubCLO: "CLO", SubCSFU: "CSFU", SubAvg: "AVRG",
-	SubAbsDiff: "ABSDIFF", SubSub: "SUB", SubShl: "SHL", SubShr: "SHR", SubSet: "SET", SubMad: "MAD"}
+	SubAbsDiff: "ABSDIFF", SubSub: "SUB", SubShl: "SHL", SubShr: "SHR", SubSet: "SET", SubMad: "MAD",
+	SubMbArrive: "ARRIVE", SubMbDrop: "ARRIVE.DROP", SubMbNoComplete: "ARRIVE.NOCOMPLETE", SubMbExpectTx: "EXPECT_TX", SubMbCompleteTx: "COMPLETE_TX",
+	SubMbPhase: "PHASECHK", SubMbParity: "PHASECHK.PARITY"}
 
 // String is the sub-operation's name in listings, "" for none.
 func (s Sub) String() string {

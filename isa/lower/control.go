@@ -145,7 +145,7 @@ func regWidth(in *isa.Inst, o *isa.Operand, isDst bool, index int) int {
 		if isDst && bytes > 4 {
 			return bytes / 4
 		}
-	case isa.OpST, isa.OpSTG, isa.OpSTS, isa.OpSTL, isa.OpATOM, isa.OpATOMG, isa.OpATOMS, isa.OpRED:
+	case isa.OpST, isa.OpSTG, isa.OpSTS, isa.OpSTL, isa.OpATOM, isa.OpATOMG, isa.OpATOMS, isa.OpSYNCS, isa.OpRED:
 		if bytes > 4 && (isDst || o.Kind == isa.KindReg) {
 			return bytes / 4
 		}

@@ -105,6 +105,7 @@ func (f *fn) finish(p *isa.Program, regs int, opt Options) {
 		entries = append(entries, p.Insts[at].PC)
 	}
 	f.placeFunctionAddresses(entries)
+	f.fillWindow()
 	p.Regs = f.reportedRegs(regs)
 	p.UsesCC = f.usesCC
 	p.SharedBytes = int(f.shared)

@@ -35,8 +35,7 @@ type funcAddress struct {
 	fn     *ptx.Func
 	global int // index of the global variable, -1: constant bank 3
 	offset uint64
-	bytes  int
-	addend int64
+	reloc  isa.Reloc // bytes, shift and addend
 }
 
 func newUnitInfo() *unitInfo {
@@ -130,13 +129,13 @@ func (f *fn) functionSlot(fu *ptx.Func) int64 {
 
 // functionInData notes the address of a symbol in the initial data of a variable and reports whether it is one of a function.
 // global is the variable's index, -1 for constant bank 3; at is where its data starts there.
-func (f *fn) functionInData(r isa.Reloc, bytes, global int, at int64) bool {
+func (f *fn) functionInData(r isa.Reloc, global int, at int64) bool {
 	fu := functionNamed(f.m, r.Symbol)
 	if fu == nil {
 		return false
 	}
 	f.functionSlot(fu)
-	f.link.data = append(f.link.data, funcAddress{fn: fu, global: global, offset: uint64(at) + r.Offset, bytes: bytes, addend: r.Addend})
+	f.link.data = append(f.link.data, funcAddress{fn: fu, global: global, offset: uint64(at) + r.Offset, reloc: r})
 	return true
 }
 
@@ -446,11 +445,11 @@ func (f *fn) placeFunctionAddresses(start []uint32) {
 		putWord(f.bank4[at:], 8, uint64(start[u.byFunc[fu]]))
 	}
 	for _, d := range u.data {
-		v := uint64(int64(start[u.byFunc[d.fn]]) + d.addend)
+		v := uint64(int64(start[u.byFunc[d.fn]])+d.reloc.Addend) >> d.reloc.Shift
 		if d.global < 0 {
-			putWord(f.constMem[d.offset:], d.bytes, v)
+			putWord(f.constMem[d.offset:], int(d.reloc.Bytes), v)
 		} else {
-			putWord(f.globals[d.global].Init[d.offset:], d.bytes, v)
+			putWord(f.globals[d.global].Init[d.offset:], int(d.reloc.Bytes), v)
 		}
 	}
 }

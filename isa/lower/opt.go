@@ -127,7 +127,7 @@ func (f *fn) removeDead() {
 // isAtomic says that the instruction is an atomic operation that gives the old value in a register.
 func isAtomic(in *isa.Inst) bool {
 	switch in.Op {
-	case isa.OpATOM, isa.OpATOMG, isa.OpATOMS:
+	case isa.OpATOM, isa.OpATOMG, isa.OpATOMS, isa.OpSYNCS:
 		if in.NDst == 2 && in.Dst[0] != pt { // from Volta on a predicate comes first
 			return false
 		}
@@ -354,6 +354,12 @@ func (f *fn) emitAdd64(out *[]isa.Inst, in *isa.Inst) bool {
 		}
 		w.Src[k] = tupleOperand(regs)
 		w.Src[k].Flags |= neg
+	}
+	switch {
+	case w.Src[0].Kind == isa.KindImm && w.Src[1].Kind == isa.KindImm:
+		return false
+	case w.Src[0].Kind == isa.KindImm: // only the second source can be an immediate, which stands for its sign-extended value
+		w.Src[0], w.Src[1] = w.Src[1], w.Src[0]
 	}
 	f.arrange(&w)
 	*out = append(*out, w)

@@ -117,7 +117,7 @@ func memSpaces(in *isa.Inst) int {
 	switch in.Op {
 	case isa.OpLDG, isa.OpSTG, isa.OpATOMG, isa.OpLDU:
 		return 1
-	case isa.OpLDS, isa.OpSTS, isa.OpATOMS:
+	case isa.OpLDS, isa.OpSTS, isa.OpATOMS, isa.OpSYNCS:
 		return 2
 	case isa.OpLDL, isa.OpSTL:
 		return 4
@@ -140,7 +140,7 @@ func fence(in *isa.Inst) bool {
 	case isa.ClassMEMBAR, isa.ClassDEPBAR:
 		return true
 	}
-	return in.Op == isa.OpB2R || in.Op == isa.OpS2R && (in.Src[0].Reg == isa.SRClockLo || in.Src[0].Reg == isa.SRClockHi) || in.Op == isa.OpCS2R && in.Src[0].Reg != isa.SRZ
+	return in.OrdersMemory() || in.Op == isa.OpB2R || in.Op == isa.OpS2R && (in.Src[0].Reg == isa.SRClockLo || in.Src[0].Reg == isa.SRClockHi) || in.Op == isa.OpCS2R && in.Src[0].Reg != isa.SRZ
 }
 
 // stopsAll says that nothing may move over the instruction.

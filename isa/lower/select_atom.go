@@ -8,6 +8,10 @@ var atomOps = map[string]isa.Sub{"add": isa.SubAdd, "min": isa.SubMin, "max": is
 // ruleAtom is atom and, without a result, red.
 func ruleAtom(result bool) rule {
 	return func(x *expander) {
+		if x.in.Has("async") {
+			x.fail("%s is not modelled: clusters", x.in.Name())
+			return
+		}
 		space := x.takeSpace()
 		x.takeMemOrder()
 		name := x.take("add", "min", "max", "inc", "dec", "and", "or", "xor", "exch", "cas")

@@ -103,7 +103,7 @@ func ruleSet(x *expander) {
 		q = x.predSrc(3)
 	}
 	if dt.packed || t.packed {
-		x.fail("set on packed halves is not modelled; use setp")
+		x.setHalves(c, dt, t, combine, q)
 		return
 	}
 	p := x.pred()
@@ -125,6 +125,38 @@ func ruleSet(x *expander) {
 		return
 	}
 	x.sel(d, rz, yes, notP(p))
+}
+
+// setHalves is set on pairs of halves: 1.0, or all ones for an integer destination, in each half whose comparison holds.
+func (x *expander) setHalves(c comparison, dt, t vtype, combine isa.BoolOp, q word) {
+	if !t.packed || !t.float() || dt.bits != 32 || dt.name == "f32" || dt.packed && dt.name != t.name {
+		x.fail("set.%s.%s does not exist: pairs of halves give .%s, .u32 or .s32", dt.name, t.name, t.name)
+		return
+	}
+	bf := t.name[0] == 'b'
+	one := uint32(0xffff)
+	switch {
+	case dt.packed && bf:
+		one = 0x3f80
+	case dt.packed:
+		one = 0x3c00
+	}
+	d := x.d32(0, dt.name)
+	if x.t().Has(isa.OpHSET2) && (!bf || x.sm() >= 90) {
+		m := isa.Mod{Cmp: c.op, Bool: combine, Flags: x.ftz}
+		if dt.packed {
+			m.Flags |= isa.ModBF
+		}
+		if bf {
+			m.Type = isa.BF16x2
+		}
+		x.emit(isa.OpHSET2, m, []word{d}, []word{x.a32(1, t.name), x.a32(2, t.name), q})
+		return
+	}
+	lo, hi := x.pred(), x.pred()
+	x.compareFloat(lo, hi, c, t, 1, combine, q)
+	v := x.sel(auto, rz, imm(one), notP(lo))
+	x.or(d, v, x.sel(auto, rz, imm(one<<16), notP(hi)))
 }
 
 // ruleSelp is selp.

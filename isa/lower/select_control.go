@@ -142,11 +142,17 @@ func ruleTrap(x *expander) {
 
 // ruleCp is cp.async: a load and a store, with the machine's own instruction from sm_80 on.
 func ruleCp(x *expander) {
-	if !x.has("async") {
+	bulk := x.in.Has("bulk") || x.in.Has("tensor") || x.in.Has("reduce")
+	switch {
+	case bulk:
+		x.fail("%s is not modelled: TMA (bulk and tensor copies)", x.in.Name())
+		return
+	case !x.has("async"):
 		x.fail("%s is not modelled", x.in.Name())
 		return
-	}
-	switch {
+	case x.has("mbarrier"):
+		x.asyncArrive()
+		return
 	case x.has("commit_group"):
 		if x.t().Has(isa.OpLDGDEPBAR) {
 			x.emit(isa.OpLDGDEPBAR, isa.Mod{}, nil, nil)
@@ -163,12 +169,6 @@ func ruleCp(x *expander) {
 			x.emit(isa.OpDEPBAR, isa.Mod{}, nil, []word{n})
 		}
 		return
-	}
-	for _, m := range x.mods {
-		if m == "bulk" || m == "mbarrier" || m == "reduce" || m == "tensor" {
-			x.fail("%s is not modelled: bulk and tensor copies", x.in.Name())
-			return
-		}
 	}
 	x.drop("ca", "cg", "shared", "global", "shared::cta")
 	x.dropPrefix("L2::")

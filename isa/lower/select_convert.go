@@ -1,6 +1,10 @@
 package lower
 
-import "github.com/sarchlab/smsim/isa"
+import (
+	"strings"
+
+	"github.com/sarchlab/smsim/isa"
+)
 
 const cvtTypes = "u8 s8 u16 s16 u32 s32 u64 s64 f16 bf16 f32 f64"
 
@@ -14,13 +18,19 @@ func ruleCvt(x *expander) {
 		return
 	}
 	round := x.take("rn", "rz", "rm", "rp", "rni", "rzi", "rmi", "rpi")
-	relu := x.has("relu")
+	hm := halfMods{relu: x.has("relu"), finite: x.has("satfinite")}
 	if x.has("ftz") {
 		x.ftz = isa.ModFTZ
 	}
 	sat := x.has("sat")
+	for _, m := range x.mods {
+		if strings.HasPrefix(m, "e4m3") || strings.HasPrefix(m, "e5m2") || strings.HasPrefix(m, "e2m") || strings.HasPrefix(m, "e3m2") || strings.HasPrefix(m, "ue8m0") || m == "tf32" {
+			x.fail("%s is not modelled: number formats of tensor cores", x.in.Name())
+			return
+		}
+	}
 	if x.peekPackedFloat() {
-		x.cvtPackHalves(round, relu)
+		x.cvtPackHalves(round, hm)
 		return
 	}
 	dt, st := x.typ(cvtTypes), x.typ(cvtTypes)
@@ -30,9 +40,9 @@ func ruleCvt(x *expander) {
 	integral := len(round) == 3
 	switch {
 	case dt.float() && st.float():
-		x.cvtFloat(dt, st, round, integral, sat, relu)
-	case relu:
-		x.fail("illegal modifier '.relu' for instruction 'cvt'")
+		x.cvtFloat(dt, st, round, sat, hm)
+	case hm.relu || hm.finite:
+		x.fail(".relu and .satfinite belong to conversions of .f32 to halves, not to cvt.%s.%s", dt.name, st.name)
 	case st.float():
 		if !integral {
 			x.fail("cvt.%s.%s needs an integer rounding: .rni, .rzi, .rmi or .rpi", dt.name, st.name)
@@ -303,7 +313,7 @@ func (x *expander) cvtToIntFrom(dt, st vtype, r isa.Round, a []word) {
 // cvtFromInt converts an integer to floating point.
 func (x *expander) cvtFromInt(dt, st vtype, r isa.Round, sat bool) {
 	if dt.name == "bf16" {
-		x.fail("cvt.bf16.%s is not modelled", st.name)
+		x.intToBF16(st, r, sat)
 		return
 	}
 	a := x.src(1, st.name)

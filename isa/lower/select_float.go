@@ -166,8 +166,17 @@ func (x *expander) floatToHalf(d, a word, bf bool, r isa.Round) word {
 		a = x.inReg(a)
 		odd := x.bfe(auto, a, 16, 1, false)
 		v := x.shr(auto, x.add3(auto, a, imm(0x7fff), odd), imm(16))
-		if r == isa.RZero {
+		if r != isa.RN {
 			v = x.shr(auto, a, imm(16))
+		}
+		if r == isa.RM || r == isa.RP { // away from zero on the one side of it
+			side := isa.CmpGE
+			if r == isa.RM {
+				side = isa.CmpLT
+			}
+			q := x.test(isa.CmpNE, isa.U32, x.and(auto, a, imm(0xffff)), rz)
+			q = x.cmp(auto, side, isa.S32, a, rz, isa.BoolAnd, q)
+			x.under(q, func() { x.add(v, v, imm(1)) })
 		}
 		p := x.pred()
 		x.emit(isa.OpFSETP, isa.Mod{Cmp: isa.CmpNan}, []word{p, pt}, []word{a, a, pt})
@@ -269,8 +278,16 @@ func floatMinMax(x *expander, max bool) {
 	if x.has("NaN") {
 		f |= isa.ModNaN
 	}
+	xorsign := x.has("xorsign")
+	if x.has("abs") != xorsign {
+		x.fail("%s takes .xorsign.abs together", x.in.Op)
+	}
 	t := x.typ(floatTypes)
-	if x.err != nil || !x.args(3, 3) {
+	most := 3
+	if t.name == "f32" { // a third source came with PTX 8.8
+		most = 4
+	}
+	if x.err != nil || !x.args(3, most) {
 		return
 	}
 	p := pt
@@ -279,7 +296,16 @@ func floatMinMax(x *expander, max bool) {
 	}
 	d, a, b := x.dst(0, t.name), x.src(1, t.name), x.src(2, t.name)
 	switch {
+	case xorsign && (t.wide() || len(x.in.Args) == 4):
+		x.fail("%s: .xorsign.abs belongs to two sources of .f32 or halves", x.in.Op)
+	case t.name == "f32" && xorsign:
+		x.minMaxXorSign(d[0], a[0], b[0], f, p)
 	case t.name == "f32":
+		if len(x.in.Args) == 4 {
+			v := x.reg()
+			x.emit(isa.OpFMNMX, isa.Mod{Flags: f}, []word{v}, []word{a[0], b[0], p})
+			a, b = []word{v}, x.src(3, t.name)
+		}
 		x.emit(isa.OpFMNMX, isa.Mod{Flags: f}, d, []word{a[0], b[0], p})
 	case t.wide() && x.t().Has(isa.OpDMNMX):
 		x.emitWide(isa.OpDMNMX, isa.Mod{Flags: f}, [][]word{d}, [][]word{a, b, {p}})
@@ -293,7 +319,7 @@ func floatMinMax(x *expander, max bool) {
 		x.emitWide(isa.OpDSETP, isa.Mod{Cmp: isa.CmpNan}, [][]word{{n}, {pt}}, [][]word{b, b, {pt}})
 		x.emitWide(isa.OpDSETP, isa.Mod{Cmp: op, Bool: isa.BoolOr}, [][]word{{q}, {pt}}, [][]word{a, b, {n}})
 		x.sel64(asPair(d), asPair(a), asPair(b), q)
-	case t.name[0] != 'b' && x.t().Has(isa.OpHMNMX2) || x.sm() >= 90:
+	case !xorsign && (t.name[0] != 'b' && x.t().Has(isa.OpHMNMX2) || x.sm() >= 90):
 		m := isa.Mod{Flags: f}
 		if t.name[0] == 'b' {
 			m.Type = isa.BF16x2
@@ -308,7 +334,11 @@ func floatMinMax(x *expander, max bool) {
 		}
 		for k := 0; k < n; k++ {
 			r := x.reg()
-			x.emit(isa.OpFMNMX, isa.Mod{Flags: f &^ isa.ModFTZ}, []word{r}, []word{x.halfToFloat(a[0], k, bf), x.halfToFloat(b[0], k, bf), p})
+			if u, v := x.halfToFloat(a[0], k, bf), x.halfToFloat(b[0], k, bf); xorsign {
+				x.minMaxXorSign(r, u, v, f&^isa.ModFTZ, p)
+			} else {
+				x.emit(isa.OpFMNMX, isa.Mod{Flags: f &^ isa.ModFTZ}, []word{r}, []word{u, v, p})
+			}
 			out[k] = x.floatToHalf(auto, r, bf, isa.RN)
 		}
 		if n == 1 {
@@ -317,6 +347,20 @@ func floatMinMax(x *expander, max bool) {
 			x.prmt(d[0], out[0], imm(0x5410), out[1])
 		}
 	}
+}
+
+// minMaxXorSign is the minimum or maximum of magnitudes with the product's sign, which a result that is not a number has not.
+func (x *expander) minMaxXorSign(d, a, b word, f isa.ModFlags, p word) {
+	a, b = x.inReg(a), x.inReg(b)
+	sign := x.lop3(auto, a, b, imm(0x80000000), 0x28) // (a ^ b) & c
+	u, v := a, b
+	u.Flags |= isa.Abs
+	v.Flags |= isa.Abs
+	r, q := x.reg(), x.pred()
+	x.emit(isa.OpFMNMX, isa.Mod{Flags: f}, []word{r}, []word{u, v, p})
+	x.emit(isa.OpFSETP, isa.Mod{Cmp: isa.CmpNan}, []word{q, pt}, []word{r, r, pt})
+	x.under(notP(q), func() { x.or(r, r, sign) })
+	x.mov(d, r)
 }
 
 // compareFloat is compare for floating-point operands i and i+1.
@@ -346,53 +390,6 @@ func (x *expander) compareFloat(p, n word, c comparison, t vtype, i int, combine
 	}
 }
 
-// cvtFloat converts between floating-point types.
-func (x *expander) cvtFloat(dt, st vtype, round string, integral, sat, relu bool) {
-	d, a := x.dst(0, dt.name), x.src(1, st.name)
-	r := roundings[round]
-	if st.name == "bf16" {
-		a = []word{x.halfToFloat(a[0], 0, true)}
-		st = valueTypes["f32"]
-	}
-	out := d
-	if sat || relu {
-		out = x.regs(len(d))
-	}
-	switch {
-	case dt.name == "bf16":
-		if st.wide() {
-			x.fail("cvt.bf16.f64 is not modelled")
-			return
-		}
-		if st.name == "f16" {
-			a = []word{x.halfToFloat(a[0], 0, false)}
-		}
-		x.floatToHalf(out[0], a[0], true, r)
-	case dt.name == "f16" && st.name == "f32":
-		x.floatToHalf(out[0], a[0], false, r)
-	case dt.name == st.name && !integral:
-		for k := range out {
-			x.mov(out[k], a[k])
-		}
-	default:
-		m := isa.Mod{Type: dt.machine(), BType: st.machine(), Round: r, Flags: x.ftz}
-		op := isa.OpF2F
-		if integral {
-			m.Flags |= isa.ModInt
-			if x.t().Has(isa.OpFRND) {
-				op = isa.OpFRND
-			}
-		}
-		x.emitWide(op, m, [][]word{out}, [][]word{a})
-	}
-	if relu {
-		x.fail("cvt.relu is modelled for packed halves only")
-	}
-	if sat {
-		x.saturate01(d, out, dt)
-	}
-}
-
 // saturate01 clamps to [0, 1]; NaN becomes 0.
 func (x *expander) saturate01(d, a []word, t vtype) {
 	m := floatMods{flags: isa.ModSat}
@@ -416,39 +413,6 @@ func (x *expander) inRegs(w []word) []word {
 		out[i] = x.mov(auto, w[i])
 	}
 	return out
-}
-
-// cvtPackHalves is cvt.rn.f16x2.f32 and its like: two floats become a pair of halves, the first one on top.
-func (x *expander) cvtPackHalves(round string, relu bool) {
-	dt := x.typ("f16x2 bf16x2")
-	st := x.typ("f32")
-	if x.err != nil || !x.args(3, 3) {
-		return
-	}
-	if round != "rn" && round != "rz" {
-		x.fail("cvt.%s.%s needs .rn or .rz", dt.name, st.name)
-		return
-	}
-	d, a, b := x.d32(0, "b32"), x.a32(1, "f32"), x.a32(2, "f32")
-	bf := dt.name[0] == 'b'
-	if x.sm() >= 80 {
-		m := isa.Mod{Type: dt.machine(), Round: roundings[round], Flags: isa.ModPackAB}
-		if relu {
-			m.Flags |= isa.ModRelu
-		}
-		x.emit(isa.OpF2FP, m, []word{d}, []word{a, b})
-		return
-	}
-	if relu {
-		z := func(w word) word {
-			r := x.reg()
-			x.emit(isa.OpFMNMX, isa.Mod{Flags: isa.ModNaN}, []word{r}, []word{w, rz, notPT})
-			return r
-		}
-		a, b = z(a), z(b)
-	}
-	lo, hi := x.floatToHalf(auto, b, bf, roundings[round]), x.floatToHalf(auto, a, bf, roundings[round])
-	x.prmt(d, lo, imm(0x5410), hi)
 }
 
 // ruleTestp is testp: what kind of number a value is.

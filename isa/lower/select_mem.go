@@ -420,6 +420,13 @@ func ruleCvta(x *expander) {
 	}
 	d, a := x.dst(0, t.name), x.src(1, t.name)
 	switch {
+	case (space == "const" || space == "param") && t.wide():
+		base := x.window(space)
+		if to {
+			x.sub64(asPair(d), asPair(a), base)
+		} else {
+			x.add64(asPair(d), asPair(a), base)
+		}
 	case space != "shared" && space != "local":
 		x.movWords(d, a)
 	case to:
@@ -442,6 +449,13 @@ func (x *expander) windowReg(space string) word {
 		sr = isa.SRLocalWindow
 	}
 	return word{Kind: isa.KindSpecial, Reg: sr}
+}
+
+// window is the generic address of the constant variables or of the parameters.
+func (x *expander) window(space string) pair {
+	at := x.f.windowSlot(int(paramOrConst(space)))
+	w := x.inRegs([]word{isa.C(4, at), isa.C(4, at+4)})
+	return pair{w[0], w[1]}
 }
 
 // ruleIsspacep is isspacep: does a generic address lie in the space.
@@ -468,7 +482,8 @@ func ruleIsspacep(x *expander) {
 		q := x.test(isa.CmpNE, isa.U32, a[1], hi("shared"))
 		x.cmp(p, isa.CmpNE, isa.U32, a[1], hi("local"), isa.BoolAnd, q)
 	case "const", "param":
-		x.movP(p, notPT)
+		off := x.sub64(pair{}, asPair(a), x.window(space))
+		x.cmp64(p, isa.CmpLT, false, off, pair{imm(windowBytes), rz}, isa.BoolAnd, pt)
 	default:
 		x.fail("isspacep lacks a state space")
 	}

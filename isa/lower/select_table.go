@@ -93,6 +93,7 @@ var selectors = map[string]selector{
 	"elect":      newRule(ruleElect),
 	"bar":        newRule(ruleBar),
 	"barrier":    newRule(ruleBar),
+	"mbarrier":   newRule(ruleMbarrier),
 	"membar":     newRule(ruleFence),
 	"fence":      newRule(ruleFence),
 	"nanosleep":  newRule(ruleNanosleep),
@@ -135,5 +136,5 @@ var selectors = map[string]selector{
 	"tex": newRule(ruleTex), "tld4": newRule(ruleNotModelled), "txq": newRule(ruleNotModelled), "suld": newRule(ruleNotModelled),
 	"sust": newRule(ruleNotModelled), "sured": newRule(ruleNotModelled), "suq": newRule(ruleNotModelled), "istypep": newRule(ruleNotModelled),
 	"setmaxnreg": newRule(ruleNotModelled), "alloca": newRule(ruleNotModelled), "stacksave": newRule(ruleNotModelled),
-	"stackrestore": newRule(ruleNotModelled), "mbarrier": newRule(ruleNotModelled),
+	"stackrestore": newRule(ruleNotModelled),
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"math/bits"
 	"strconv"
 	"strings"
 
@@ -216,19 +217,19 @@ func (f *fn) placeVar(v *ptx.Var) (*symbol, error) {
 		y.offset = at
 		f.syms[v] = y
 		for _, r := range relocs {
-			if f.functionInData(r, int(r.Bytes), -1, at) {
+			if f.functionInData(r.Reloc, -1, at) {
 				continue
 			}
-			known, err := f.addressInData(v, r)
+			known, err := f.addressInData(v, &r)
 			if err != nil {
 				return nil, err
 			}
 			if known >= 0 {
-				putWord(f.constMem[at+int64(r.Offset):], int(r.Bytes), uint64(known))
+				putWord(f.constMem[at+int64(r.Offset):], int(r.Bytes), uint64(known)>>r.Shift)
 				continue
 			}
 			r.Offset += uint64(at)
-			f.constRelocs = append(f.constRelocs, isa.ConstReloc{Bank: 3, Reloc: r})
+			f.constRelocs = append(f.constRelocs, isa.ConstReloc{Bank: 3, Reloc: r.Reloc})
 		}
 	case "global":
 		if v.Type == "texref" {
@@ -247,18 +248,18 @@ func (f *fn) placeVar(v *ptx.Var) (*symbol, error) {
 			ConstBank: 4, ConstOff: uint32(y.offset)})
 		f.syms[v] = y
 		for _, r := range relocs {
-			if f.functionInData(r, int(r.Bytes), n, 0) {
+			if f.functionInData(r.Reloc, n, 0) {
 				continue
 			}
-			known, err := f.addressInData(v, r)
+			known, err := f.addressInData(v, &r)
 			if err != nil {
 				return nil, err
 			}
 			if known >= 0 {
-				putWord(data[r.Offset:], int(r.Bytes), uint64(known))
+				putWord(data[r.Offset:], int(r.Bytes), uint64(known)>>r.Shift)
 				continue
 			}
-			f.globals[n].Relocs = append(f.globals[n].Relocs, r)
+			f.globals[n].Relocs = append(f.globals[n].Relocs, r.Reloc)
 		}
 	}
 	placed[v] = y
@@ -284,8 +285,8 @@ func (f *fn) placeUsed(y *symbol) {
 }
 
 // addressInData places the variable whose address stands in an initialiser of v. A global variable's address is known
-// only at launch: -1; others are offsets in their space.
-func (f *fn) addressInData(v *ptx.Var, r isa.Reloc) (int64, error) {
+// only at launch: -1; others are offsets in their space, or with generic() addresses in its window.
+func (f *fn) addressInData(v *ptx.Var, r *dataAddress) (int64, error) {
 	for _, o := range f.m.Vars {
 		if o.Name != r.Symbol {
 			continue
@@ -294,29 +295,67 @@ func (f *fn) addressInData(v *ptx.Var, r isa.Reloc) (int64, error) {
 		if err != nil {
 			return 0, err
 		}
-		switch y.kind {
-		case symGlobal:
+		switch {
+		case y.kind == symGlobal:
 			return -1, nil
-		case symConst:
+		case y.kind == symConst && r.generic:
+			f.windowSlot(3)
+			r.Symbol, r.Addend = f.windowName(3), r.Addend+y.offset
+			return -1, nil
+		case y.kind == symConst:
 			return y.offset + r.Addend, nil
-		case symShared:
-			if y.offset >= 0 && f.t.SM < 90 {
-				return y.offset + r.Addend, nil
-			}
+		case y.kind == symShared && y.offset >= 0 && r.generic:
+			return int64(isa.SharedGeneric(uint64(y.offset+r.Addend), f.m.AddressSize == 64)), nil
+		case y.kind == symShared && y.offset >= 0:
+			return y.offset + r.Addend, nil
 		}
-		return 0, fmt.Errorf("%s: the address of %s in .%s as initialiser is not modelled", v.Name, o.Name, o.Space)
+		return 0, fmt.Errorf("%s: the address of %s, which is known only while a thread runs, cannot be an initialiser", v.Name, o.Name)
 	}
 	return 0, fmt.Errorf("%s is initialised with the address of %s, which is not declared", v.Name, r.Symbol)
 }
 
-// variable finds a module-scope variable.
-func (f *fn) variable(name string) *ptx.Var {
-	for _, v := range f.m.Vars {
-		if v.Name == name {
-			return v
+// dataAddress is an address in initialised data.
+type dataAddress struct {
+	isa.Reloc
+	generic bool // written generic(symbol)
+}
+
+// windowName is the name of the copy in global memory of a constant bank, 0 (parameters) or 3 (constant variables).
+func (f *fn) windowName(bank int) string {
+	if bank == 0 {
+		return "parameters of " + f.link.units[0].src.Name
+	}
+	return "constants of " + f.link.units[0].src.Name
+}
+
+// windowSlot is the offset in constant bank 4 of the address at which the parameters (bank 0) or the constant variables (bank 3)
+// are found by generic addresses: a copy in global memory, as the driver maps it.
+func (f *fn) windowSlot(bank int) int64 {
+	name := f.windowName(bank)
+	for i := range f.globals {
+		if f.globals[i].Name == name {
+			return int64(f.globals[i].ConstOff)
 		}
 	}
-	return nil
+	at := int64(len(f.bank4))
+	f.bank4 = append(f.bank4, make([]byte, 8)...)
+	f.globals = append(f.globals, isa.Global{Name: name, Bytes: windowBytes, Align: 256, ConstBank: 4, ConstOff: uint32(at), Params: bank == 0})
+	return at
+}
+
+// windowBytes is the size of a constant bank.
+const windowBytes = 64 << 10
+
+// fillWindow gives the copy of the constant variables its content.
+func (f *fn) fillWindow() {
+	for i := range f.globals {
+		if g := &f.globals[i]; g.Name == f.windowName(3) {
+			g.Init = f.constMem
+			for _, r := range f.constRelocs {
+				g.Relocs = append(g.Relocs, r.Reloc)
+			}
+		}
+	}
 }
 
 // putWord stores the low n bytes of x.
@@ -327,7 +366,7 @@ func putWord(data []byte, n int, x uint64) {
 }
 
 // initData is the initial content of a variable and the addresses in it; nil data when there is no initialiser.
-func (f *fn) initData(v *ptx.Var, size int64) ([]byte, []isa.Reloc, error) {
+func (f *fn) initData(v *ptx.Var, size int64) ([]byte, []dataAddress, error) {
 	if len(v.Init) == 0 {
 		if v.Space == "const" {
 			return make([]byte, size), nil, nil
@@ -342,7 +381,7 @@ func (f *fn) initData(v *ptx.Var, size int64) ([]byte, []isa.Reloc, error) {
 		return nil, nil, fmt.Errorf("%s has %d initialisers for %d bytes", v.Name, len(v.Init), size)
 	}
 	data := make([]byte, size)
-	var relocs []isa.Reloc
+	var relocs []dataAddress
 	for i, e := range v.Init {
 		at := int64(i) * w
 		u := e.Int
@@ -354,15 +393,11 @@ func (f *fn) initData(v *ptx.Var, size int64) ([]byte, []isa.Reloc, error) {
 			}
 		}
 		if e.Symbol != "" {
-			if e.Mask != 0 || w < 4 {
-				return nil, nil, fmt.Errorf("%s: part of the address of %s as initialiser is not modelled", v.Name, e.Symbol)
+			r := isa.Reloc{Offset: uint64(at), Symbol: e.Symbol, Addend: int64(e.Int), Bytes: uint8(w)}
+			if e.Mask != 0 { // one byte of the address
+				r.Shift, r.Bytes = uint8(bits.TrailingZeros64(e.Mask)), 1
 			}
-			if e.Generic {
-				if o := f.variable(e.Symbol); o != nil && o.Space != "global" {
-					return nil, nil, fmt.Errorf("%s: generic(%s) of .%s as initialiser is not modelled", v.Name, e.Symbol, o.Space)
-				}
-			}
-			relocs = append(relocs, isa.Reloc{Offset: uint64(at), Symbol: e.Symbol, Addend: int64(e.Int), Bytes: uint8(w)})
+			relocs = append(relocs, dataAddress{r, e.Generic})
 			u = 0
 		}
 		var b [8]byte

@@ -32,6 +32,9 @@ func parseText(sm int, text string) (in isa.Inst, label string, err error) {
 	mnemonic, rest, _ := strings.Cut(s, " ")
 	parts := strings.Split(mnemonic, ".")
 	op, ok := isa.OpByName(parts[0])
+	if op == isa.OpSYNCS { // the operands of a listing are those of the hardware's own layout of the barrier
+		return in, "", &unknownError{"opcode " + parts[0]}
+	}
 	if !ok {
 		if op, ok = opAliases[parts[0]]; !ok || op == isa.OpNone {
 			return in, "", &unknownError{"opcode " + parts[0]}
