@@ -261,8 +261,8 @@ func (a *Advice) combine(plan *workloads.Plan, entry string, params map[string]u
 	var last *Rewritten
 	for i := range a.Rewrites {
 		r := &a.Rewrites[i]
-		if !r.Equal || !r.keeps(a.Archs) {
-			continue
+		if !r.Equal || !r.keeps(a.Archs) || len(r.Fast) > 0 && !anyGain(r.SpeedUp) {
+			continue // a second body for launch values must be worth its place
 		}
 		ch, err := Rewrite(c.Kernel.Path, text, entry, params, r.change.Rule)
 		if err != nil {

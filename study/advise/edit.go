@@ -73,8 +73,9 @@ func op(full string, args ...ptx.Arg) *ptx.Instr {
 	return in
 }
 
-// rewrite puts the sites' code into the kernel, removes what nobody reads any more and gives the new text of the module.
-func (k *kernel) rewrite(sites []*site, n *namer) (string, error) {
+// rewrite puts the sites' code into the kernel, removes what nobody reads any more and gives the new text of the module, and what
+// parameters must be for it.
+func (k *kernel) rewrite(sites []*site, n *namer) (string, []launchParam, error) {
 	drop := map[*ptx.Instr]bool{}
 	before := map[*ptx.Instr][]*ptx.Instr{}
 	for _, s := range sites {
@@ -86,6 +87,15 @@ func (k *kernel) rewrite(sites []*site, n *namer) (string, error) {
 		}
 	}
 	dead := k.deadBefore()
+	read := map[string]bool{}
+	for _, list := range before {
+		for _, in := range list {
+			for _, a := range in.Args {
+				walk(a, func(name string) { read[name] = true })
+			}
+		}
+	}
+	covered, fits, words := k.whole(func(name string) bool { return read[name] }, before)
 	edit(k.fn.Body, func(in *ptx.Instr) []*ptx.Instr {
 		out := before[in]
 		if !drop[in] {
@@ -99,11 +109,14 @@ func (k *kernel) rewrite(sites []*site, n *namer) (string, error) {
 			k.fn.Body.Stmts = slices.Insert(k.fn.Body.Stmts, 0, ptx.Stmt(v))
 		}
 	}
-	k.sweep(dead)
+	if words > 0 {
+		k.fn.Body.Stmts = slices.Insert(k.fn.Body.Stmts, 0, ptx.Stmt(&ptx.Var{Space: "reg", Type: "b32", Name: k.loadPrefix, Range: words}))
+	}
+	k.sweep(dead, covered)
 	k.raiseTarget()
 	text := k.mod.String()
 	_, err := ptx.Parse(k.mod.File, []byte(text))
-	return text, err
+	return text, fits, err
 }
 
 func edit(b *ptx.Block, f func(*ptx.Instr) []*ptx.Instr) {
@@ -140,8 +153,8 @@ func (k *kernel) deadBefore() map[*ptx.Instr]bool {
 	return out
 }
 
-// sweep removes instructions whose results the rewrites left without readers.
-func (k *kernel) sweep(keep map[*ptx.Instr]bool) {
+// sweep removes instructions whose results the rewrites left without readers, and of the loads those given.
+func (k *kernel) sweep(keep, loads map[*ptx.Instr]bool) {
 	for {
 		after, err := newKernel(k.mod, k.fn, nil)
 		if err != nil {
@@ -150,7 +163,7 @@ func (k *kernel) sweep(keep map[*ptx.Instr]bool) {
 		dead := after.deadBefore()
 		n := 0
 		edit(k.fn.Body, func(in *ptx.Instr) []*ptx.Instr {
-			if dead[in] && !keep[in] && !setsCarry(in) && (pure[in.Op] || in.Op == "ld" && in.Has("param")) {
+			if dead[in] && !keep[in] && !setsCarry(in) && (pure[in.Op] || in.Op == "ld" && in.Has("param") || loads[in]) {
 				n++
 				return nil
 			}

@@ -47,6 +47,9 @@ func (k *kernel) follow(at *inst, a ptx.Arg, steps int) (field, bool) {
 
 // derived is the field that instruction d puts into register r.
 func (k *kernel) derived(d *inst, r reg, steps int) (field, bool) {
+	if p, ok := k.parts[partKey{d, r}]; ok {
+		return field{w: p.word.w, lo: p.lo, n: p.n, signed: p.signed}, true
+	}
 	if d.Op == "ld" && len(d.Mods) > 0 {
 		size, signed, ok := intType(d.Mods[len(d.Mods)-1])
 		if ok && size < r.bits() && d.Args[0].Kind == ptx.ArgName {
@@ -241,12 +244,12 @@ func (f field) halfOf() (int, bool) {
 	return f.lo / 16, !f.isConst && f.n == 16 && f.up == 0 && f.lo%16 == 0 && f.w.reg.bits() == 32
 }
 
-// narrow says that the value as an integer needs fewer than 31 bits and a sign, so that a difference of two does not wrap.
-func (f field) narrow() bool {
+// narrow says that a difference of two such values does not wrap in a register of the width.
+func (f field) narrow(width int) bool {
 	if f.isConst {
-		return f.value > -(1<<30) && f.value < 1<<30
+		return f.value > -(1<<(width-2)) && f.value < 1<<(width-2)
 	}
-	return f.n+f.up <= 30
+	return f.n+f.up <= width-2
 }
 
 // unsignedBits is the number of bits an unsigned value can have, 32 if unknown.

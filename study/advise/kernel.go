@@ -18,6 +18,11 @@ type kernel struct {
 	blocks []*basicBlock
 	defs   map[reg][]*inst
 	scopes map[*ptx.Block]*scope
+
+	parts      map[partKey]loadPart   // registers that are loaded as parts of words
+	loaded     map[string]*loadedWord // by the name of the register that would hold the word
+	loadPrefix string
+	rests      map[reg]rest
 }
 
 // inst is an instruction with its place.
@@ -84,6 +89,7 @@ func newKernel(m *ptx.Module, fn *ptx.Func, params map[string]uint32) (*kernel, 
 		}
 	}
 	k.uses()
+	k.findLoads()
 	return k, nil
 }
 
@@ -249,6 +255,9 @@ func (k *kernel) argWord(at *inst, a ptx.Arg) (word, bool) {
 
 // available says whether the value can be read by name at an instruction.
 func (k *kernel) available(w word, at *inst) bool {
+	if w.reg.in == nil { // a word that is loaded whole, where its parts are now
+		return w.def.blk == at.blk && w.def.n < at.n || w.def.blk != at.blk && at.blk.dom[w.def.blk.n]
+	}
 	r, ok := at.scope.resolve(w.reg.name)
 	return ok && r == w.reg && k.word(at, r) == w
 }

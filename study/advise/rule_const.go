@@ -15,7 +15,7 @@ func launchConstants(k *kernel, n *namer) []*site {
 			if !ok || v == 0 {
 				continue
 			}
-			s := &site{at: []*inst{in}, drop: []*inst{in}, param: &launchParam{p, v}}
+			s := &site{at: []*inst{in}, drop: []*inst{in}, param: &launchParam{name: p, bits: 32, value: v}}
 			s.put(in, op(in.Name(), in.Args[0], in.Args[1], num(int64(int32(v)))))
 			out = append(out, s)
 		case in.isAny("mul", []string{"lo"}, "u32", "s32"), in.isAny("mad", []string{"lo"}, "u32", "s32"):
@@ -24,7 +24,7 @@ func launchConstants(k *kernel, n *namer) []*site {
 				if !ok || v != 1 {
 					continue
 				}
-				s := &site{at: []*inst{in}, drop: []*inst{in}, param: &launchParam{p, v}}
+				s := &site{at: []*inst{in}, drop: []*inst{in}, param: &launchParam{name: p, bits: 32, value: v}}
 				if in.Op == "mul" {
 					s.put(in, op("mov.b32", in.Args[0], in.Args[3-i]))
 				} else {
@@ -50,17 +50,29 @@ func (k *kernel) launchValue(at *inst, a ptx.Arg) (param string, v uint32, ok bo
 		return "", 0, false
 	}
 	v, ok = k.params[d.Args[1].Name]
-	return d.Args[1].Name, v, ok && !k.decided(d.Args[1].Name, v)
+	return d.Args[1].Name, v, ok && !k.decided(d.Args[1].Name, 0, v)
 }
 
-// decided says whether the kernel compares the parameter with the value already, as the rewritten kernel does.
-func (k *kernel) decided(param string, v uint32) bool {
+// decided says whether the kernel compares the parameter, or some of its low bits, with the value already, as the rewritten kernel does.
+func (k *kernel) decided(param string, mask, v uint32) bool {
 	for _, in := range k.insts {
 		if !in.is("setp", "ne", "u32") || in.Args[2].Kind != ptx.ArgInt || uint32(in.Args[2].Int) != v {
 			continue
 		}
 		w, ok := k.argWord(in, in.Args[1])
-		if d := w.setter(); ok && d.isAny("ld", []string{"param"}, "u32") && d.Args[1].Name == param && d.Args[1].Int == 0 {
+		d := w.setter()
+		if mask != 0 {
+			if !ok || !d.is("and", "b32") || d.Args[2].Kind != ptx.ArgInt || uint32(d.Args[2].Int) != mask {
+				continue
+			}
+			w, ok = k.argWord(d, d.Args[1])
+			d = w.setter()
+		}
+		if ok && d.is("cvt", "u32", "u64") {
+			w, ok = k.argWord(d, d.Args[1])
+			d = w.setter()
+		}
+		if ok && d.isAny("ld", []string{"param"}, "u32", "u64") && d.Args[1].Name == param && d.Args[1].Int == 0 {
 			return true
 		}
 	}

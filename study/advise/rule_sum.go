@@ -51,20 +51,23 @@ func sads(k *kernel, n *namer) []*site {
 			out = append(out, st)
 		}
 	}
-	return append(out, k.lonelyDiffs()...)
+	return append(out, k.lonelyDiffs(n)...)
 }
 
 // lonelyDiffs are absolute differences that no sum takes: sad with zero.
-func (k *kernel) lonelyDiffs() []*site {
+func (k *kernel) lonelyDiffs(n *namer) []*site {
 	var out []*site
 	for _, in := range k.insts {
 		if len(in.users) == 1 && addends(in.users[0]) != nil && k.only(in, in.users[0]) {
 			continue
 		}
+		if len(in.sets) != 1 || in.sets[0].bits() != 32 {
+			continue
+		}
 		s := &sum{root: in}
 		if t := k.leaf(s, in, in); t != nil && t.kind == termDiff && all(k.words(t.src, t.a, t.b), func(w word) bool { return k.available(w, in) }) {
 			st := &site{at: s.nodes, drop: s.nodes}
-			st.put(in, op("sad."+signLetter(t.signed)+"32", in.Args[0], t.a, t.b, num(0)))
+			k.putDiff(func(x *ptx.Instr) { st.put(in, x) }, t, in.Args[0], num(0), n)
 			out = append(out, st)
 		}
 	}

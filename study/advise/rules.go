@@ -91,8 +91,18 @@ func Rewrite(file string, text []byte, entry string, params map[string]uint32, r
 		}
 	}
 	sortPlaces(c.Lines)
-	if c.Text, err = k.rewrite(sites, n); err != nil || len(fast) == 0 {
-		return c, err
+	var fits []launchParam
+	if c.Text, fits, err = k.rewrite(sites, n); err != nil {
+		return nil, err
+	}
+	for _, p := range fits {
+		if !slices.Contains(fast, p) {
+			fast = append(fast, p)
+			c.Fast = append(c.Fast, p.String())
+		}
+	}
+	if len(fast) == 0 {
+		return c, nil
 	}
 	c.Text, err = version(file, text, c.Text, entry, fast)
 	return c, err

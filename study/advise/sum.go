@@ -30,8 +30,10 @@ type term struct {
 	a, b   ptx.Arg
 	src    *inst // the instruction whose operands a and b are
 	fa, fb field
-	signed bool // of termDiff
-	used   bool // taken by a group
+	signed bool   // of termDiff
+	short  bool   // of termDiff: operands of 16 bits
+	wide   string // of termProduct: type by which 16-bit operands are extended, "" for 32-bit operands
+	used   bool   // taken by a group
 }
 
 // addends are the operands of a node that are sums in turn, nil if the instruction is no node.
@@ -115,8 +117,10 @@ func (k *kernel) product(at, src *inst, a, b ptx.Arg) *term {
 	var ok1, ok2 bool
 	t.fa, ok1 = k.field(src, a)
 	t.fb, ok2 = k.field(src, b)
-	wide := src.Has("wide") // 16-bit operands, extended by the type
-	if !ok1 || !ok2 || wide && !(t.fa.extends(src.Mods[1]) && t.fb.extends(src.Mods[1])) {
+	if src.Has("wide") {
+		t.wide = src.Mods[1]
+	}
+	if !ok1 || !ok2 || t.wide != "" && !(t.fa.extends(t.wide) && t.fb.extends(t.wide)) {
 		t.fa, t.fb = field{isConst: true, value: 1 << 40}, field{isConst: true, value: 1 << 40}
 	}
 	return t
@@ -136,23 +140,67 @@ func (k *kernel) leaf(s *sum, d, user *inst) *term {
 	case d.isAny("mul", []string{"lo"}, "u32", "s32", "b32"), d.is("mul", "wide", "u16"), d.is("mul", "wide", "s16"):
 		s.nodes = append(s.nodes, d)
 		return k.product(d, d, d.Args[1], d.Args[2])
-	case d.is("abs", "s32"):
+	case d.isAny("mul24", []string{"lo"}, "u32", "s32"):
+		// Factors below 2^24 have the product of mul.lo.
+		if t := k.product(d, d, d.Args[1], d.Args[2]); t.fa.within(24, d.Mods[1] == "s32") && t.fb.within(24, d.Mods[1] == "s32") {
+			s.nodes = append(s.nodes, d)
+			return t
+		}
+	case d.isAny("cvt", []string{"u32"}, "u16"), d.isAny("cvt", []string{"s32"}, "s16"):
+		if t := k.shortProduct(s, d); t != nil {
+			return t
+		}
 		w, ok := k.argWord(d, d.Args[1])
-		sub := w.setter()
-		if !ok || sub == nil || !sub.isAny("sub", nil, "s32", "u32") || !k.only(sub, d) {
-			return nil
+		if e := w.setter(); ok && e != nil && k.only(e, d) {
+			mark := len(s.nodes)
+			s.nodes = append(s.nodes, d)
+			if t := k.difference(s, e, user); t != nil {
+				return t
+			}
+			s.nodes = s.nodes[:mark]
 		}
-		fa, ok1 := k.field(sub, sub.Args[1])
-		fb, ok2 := k.field(sub, sub.Args[2])
-		if !ok1 || !ok2 || !fa.narrow() || !fb.narrow() {
-			return nil // the difference may wrap
-		}
-		s.nodes = append(s.nodes, d, sub)
-		return &term{kind: termDiff, at: user, src: sub, a: sub.Args[1], b: sub.Args[2], fa: fa, fb: fb, signed: true}
+		return nil
 	case d.isAny("sub", nil, "s32", "u32"):
-		return k.maxMinusMin(s, d, user)
+		if t := k.maxMinusMin(s, d, user); t != nil {
+			return t
+		}
 	}
-	return nil
+	return k.difference(s, d, user)
+}
+
+// within says that the factor, extended from n bits by sign or by zeros, is its own value.
+func (f field) within(n int, signed bool) bool {
+	switch {
+	case f.isConst:
+		return f.value >= 0 && f.value < 1<<(n-1)
+	case signed && !f.signed:
+		return f.n+f.up < n
+	}
+	return f.n+f.up <= n && f.signed == signed
+}
+
+// shortProduct is the 16-bit product of two factors, extended to 32 bits, where it cannot be longer than 16 bits.
+func (k *kernel) shortProduct(s *sum, d *inst) *term {
+	w, ok := k.argWord(d, d.Args[1])
+	m := w.setter()
+	if !ok || m == nil || !m.isAny("mul", []string{"lo"}, "u16", "s16") || !k.only(m, d) {
+		return nil
+	}
+	t := k.product(d, m, m.Args[1], m.Args[2])
+	t.wide = "u16"
+	if t.fa.signed || t.fb.signed {
+		t.wide = "s16"
+	}
+	// A product of n and m bits has n + m bits, with or without sign; unsigned bits in a signed product need one more for the sign.
+	bits := t.fa.n + t.fa.up + t.fb.n + t.fb.up
+	if t.wide == "s16" && t.fa.signed != t.fb.signed || t.wide == "u16" && d.Mods[1] == "s16" {
+		bits++
+	}
+	if t.fa.isConst || t.fb.isConst || bits > 16 || t.wide == "s16" && d.Mods[1] == "u16" || !t.fa.extends(t.wide) || !t.fb.extends(t.wide) {
+		return nil
+	}
+	s.nodes = append(s.nodes, d, m)
+	return t
 }
 
 // maxMinusMin is max(a, b) - min(a, b) = |a - b|.
@@ -182,7 +230,23 @@ func (k *kernel) same(p *inst, a ptx.Arg, q *inst, b ptx.Arg) bool {
 	}
 	v, ok := k.argWord(p, a)
 	w, ok2 := k.argWord(q, b)
-	return ok && ok2 && v == w
+	return ok && ok2 && (v == w || k.origin(v) == k.origin(w))
+}
+
+// origin follows a value through copies.
+func (k *kernel) origin(w word) word {
+	for range maxSteps {
+		d := w.setter()
+		if d == nil || d.Guard != nil || d.Op != "mov" || len(d.Args) != 2 || d.Args[0].Kind != ptx.ArgName {
+			break
+		}
+		v, ok := k.argWord(d, d.Args[1])
+		if !ok || v.reg.bits() != w.reg.bits() {
+			break
+		}
+		w = v
+	}
+	return w
 }
 
 // item is one addition of the rebuilt sum: emit makes dst = item + acc, in front of instruction at.
@@ -209,14 +273,12 @@ func (k *kernel) rebuild(s *sum, groups []item, n *namer) (*site, bool) {
 			it.emit = func(put func(*ptx.Instr), dst, acc ptx.Arg) { put(op("add.s32", dst, a, acc)) }
 		case termProduct:
 			full := "mad.lo.s32"
-			if t.src.Has("wide") {
-				full = "mad.wide." + t.src.Mods[1]
+			if t.wide != "" {
+				full = "mad.wide." + t.wide
 			}
 			it.emit = func(put func(*ptx.Instr), dst, acc ptx.Arg) { put(op(full, dst, t.a, t.b, acc)) }
 		case termDiff:
-			it.emit = func(put func(*ptx.Instr), dst, acc ptx.Arg) {
-				put(op("sad."+signLetter(t.signed)+"32", dst, t.a, t.b, acc))
-			}
+			it.emit = func(put func(*ptx.Instr), dst, acc ptx.Arg) { k.putDiff(put, t, dst, acc, n) }
 		case termOther:
 			it.words = k.words(t.src, t.src.Args[1], t.src.Args[2])
 			it.emit = func(put func(*ptx.Instr), dst, acc ptx.Arg) {
@@ -251,6 +313,21 @@ func (k *kernel) rebuild(s *sum, groups []item, n *namer) (*site, bool) {
 		acc = dst
 	}
 	return out, true
+}
+
+// putDiff writes dst = |a - b| + acc.
+func (k *kernel) putDiff(put func(*ptx.Instr), t *term, dst, acc ptx.Arg, n *namer) {
+	a, b := t.a, t.b
+	if t.short {
+		for _, x := range []*ptx.Arg{&a, &b} {
+			if x.Kind == ptx.ArgName {
+				long := n.fresh("b32")
+				put(op("cvt.s32.s16", long, *x))
+				*x = long
+			}
+		}
+	}
+	put(op("sad."+signLetter(t.signed)+"32", dst, a, b, acc))
 }
 
 func all[T any](list []T, f func(T) bool) bool {

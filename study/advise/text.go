@@ -85,6 +85,8 @@ func (a *Advice) textRewrite(b *strings.Builder, r *Rewritten) {
 	switch {
 	case !r.Equal && r.Differs != "":
 		b.WriteString(study.Paragraph("  ", "outputs differ: "+r.Differs))
+	case !r.Taken && len(r.Fast) > 0 && r.keeps(a.Archs):
+		b.WriteString(study.Paragraph("  ", "not taken together with the others: it gains nothing and needs a second body of the kernel"))
 	case !r.Taken:
 		b.WriteString(study.Paragraph("  ", "not taken together with the others: it loses time, or does not run, on at least one of these architectures"))
 	}

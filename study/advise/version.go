@@ -7,13 +7,23 @@ import (
 	"github.com/sarchlab/smsim/isa/ptx"
 )
 
-// launchParam is a scalar parameter with the value that it has at the launch.
+// launchParam is a parameter with what it is at the launch: its value, or some low bits of it.
 type launchParam struct {
 	name  string
+	bits  int    // of the parameter
+	mask  uint32 // the bits that matter; 0: all
 	value uint32
 }
 
-func (p launchParam) String() string { return fmt.Sprintf("%s = %d", p.name, int32(p.value)) }
+func (p launchParam) String() string {
+	switch {
+	case p.mask == 0:
+		return fmt.Sprintf("%s = %d", p.name, int32(p.value))
+	case p.value == 0:
+		return fmt.Sprintf("%s a multiple of %d", p.name, p.mask+1)
+	}
+	return fmt.Sprintf("%s = %d modulo %d", p.name, p.value, p.mask+1)
+}
 
 // version makes a kernel with two bodies: fast, which holds for the parameters' values only, and the original, to which the kernel goes when
 // a parameter has another value. So the result is right for every launch.
@@ -43,12 +53,23 @@ func version(file string, original []byte, fast, entry string, params []launchPa
 		return ok && v.Space != "reg"
 	})
 	label := freshLabel(m, "GENERAL")
-	outer = append(outer, &ptx.Var{Space: "reg", Type: "pred", Name: "%adv_p", Range: len(params)}, &ptx.Var{Space: "reg", Type: "b32", Name: "%adv_v", Range: len(params)})
+	outer = append(outer, &ptx.Var{Space: "reg", Type: "pred", Name: "%adv_p", Range: len(params)}, &ptx.Var{Space: "reg", Type: "b32", Name: "%adv_v", Range: len(params)},
+		&ptx.Var{Space: "reg", Type: "b64", Name: "%adv_q", Range: len(params)})
 	for i, p := range params {
 		v, q := fmt.Sprintf("%%adv_v%d", i), fmt.Sprintf("%%adv_p%d", i)
 		branch := op("bra", name(label))
 		branch.Guard = &ptx.Guard{Name: q}
-		outer = append(outer, op("ld.param.u32", name(v), ptx.Arg{Kind: ptx.ArgAddr, Name: p.name}), op("setp.ne.u32", name(q), name(v), num(int64(p.value))), branch)
+		from := ptx.Arg{Kind: ptx.ArgAddr, Name: p.name}
+		if p.bits == 64 {
+			wide := name(fmt.Sprintf("%%adv_q%d", i))
+			outer = append(outer, op("ld.param.u64", wide, from), op("cvt.u32.u64", name(v), wide))
+		} else {
+			outer = append(outer, op("ld.param.u32", name(v), from))
+		}
+		if p.mask != 0 {
+			outer = append(outer, op("and.b32", name(v), name(v), num(int64(p.mask))))
+		}
+		outer = append(outer, op("setp.ne.u32", name(q), name(v), num(int64(p.value))), branch)
 	}
 	fn.Body.Stmts = append(outer, &fastBody, &ptx.Label{Name: label}, &slowBody)
 	m.Target, m.SM, m.Major, m.Minor = n.Target, n.SM, n.Major, n.Minor
