@@ -62,7 +62,7 @@ func parseText(sm int, text string) (in isa.Inst, label string, err error) {
 		p.float = true
 	}
 	switch op {
-	case isa.OpBRX, isa.OpRET, isa.OpJMX:
+	case isa.OpBRX, isa.OpRET, isa.OpJMX, isa.OpCALL:
 		rest = spacesToCommas(rest)
 	}
 	var ops []isa.Operand
@@ -88,7 +88,7 @@ func parseText(sm int, text string) (in isa.Inst, label string, err error) {
 	return in, label, nil
 }
 
-// spacesToCommas separates "R2 -0x350" as BRX and RET print it.
+// spacesToCommas separates "R2 -0x350" as indirect jumps, calls and returns print it.
 func spacesToCommas(s string) string {
 	f := strings.Fields(s)
 	return strings.Join(strings.FieldsFunc(strings.Join(f, ","), func(r rune) bool { return r == ',' }), ", ")

@@ -118,7 +118,10 @@ func (l *Listing) Read(f *Function, opt Options) (*isa.Program, error) {
 	if sm >= 90 {
 		p.SharedBase = systemShared
 	}
-	p.LocalBytes = max(f.LocalBytes, 0)
+	p.LocalBytes = f.LocalBytes
+	if p.LocalBytes < 0 {
+		p.LocalBytes = frameBytes(p.Insts)
+	}
 	for i := range p.Insts {
 		if p.Insts[i].Op == isa.OpBAR {
 			p.Barriers = max(p.Barriers, 1)
@@ -219,6 +222,26 @@ func (l *Listing) unknownError(f *Function, counts map[string]int, first map[str
 		fmt.Fprintf(&b, "\n    %d x unknown %s, first at line %d: %s", counts[k], k, first[k].line, first[k].text)
 	}
 	return &Error{File: l.File, Line: r.line, Col: r.col, Msg: b.String()}
+}
+
+// frameBytes is the local memory that the code takes for itself: what it subtracts from the stack pointer R1 in all its functions.
+func frameBytes(insts []isa.Inst) int {
+	total := int64(0)
+	for i := range insts {
+		in := &insts[i]
+		switch in.Op {
+		case isa.OpIADD3, isa.OpIADD, isa.OpIADD32I, isa.OpVIADD:
+		default:
+			continue
+		}
+		if in.NDst == 0 || in.Dst[0].Kind != isa.KindReg || in.Dst[0].Reg != 1 || in.Src[0].Kind != isa.KindReg || in.Src[0].Reg != 1 {
+			continue
+		}
+		if o := &in.Src[1]; o.Kind == isa.KindImm && int32(o.Imm) < 0 {
+			total -= int64(int32(o.Imm))
+		}
+	}
+	return int(min(total, 512<<10))
 }
 
 // registersUsed is the highest general register named, plus one.
