@@ -23,6 +23,7 @@ func (f *fn) optimise() {
 	f.vectorise()
 	f.unroll()
 	f.ifConvert()
+	f.keepWidening()
 }
 
 // cleanup removes what expansion and legalisation left over.

@@ -7,8 +7,8 @@ import (
 )
 
 // splitVariables gives a register that a program reuses for unrelated values a new name for every value that
-// begins and ends within one block, so that the passes that follow can treat it as a value. Words of tuples keep
-// their register.
+// begins and ends within one block, so that the passes that follow can treat it as a value. A tuple is renamed as a whole,
+// between points of the block at which none of its words is live.
 func (f *fn) splitVariables() {
 	l := f.live()
 	n := l.n
@@ -20,6 +20,99 @@ func (f *fn) splitVariables() {
 	}
 	for _, b := range f.rpo {
 		f.splitBlock(b, n, writes, l.out[b.id])
+	}
+	for _, b := range f.rpo {
+		f.splitTuples(b, n, writes, l.out[b.id])
+	}
+}
+
+// splitTuples renames the tuples of a block that are written more than once.
+func (f *fn) splitTuples(b *block, n numbering, writes []int32, out bitset) {
+	live := map[isa.Reg]int{} // live words, by the tuple's first register
+	isLive := map[int]bool{}
+	end := map[isa.Reg]int{} // the span that is open, walking back: its last instruction; none: its words live on
+	tuple := func(id int) (isa.Reg, bool) {
+		if kind, r := n.kindOf(id); kind == isa.KindReg {
+			first, in := f.inTuple[r]
+			return first, in
+		}
+		return 0, false
+	}
+	for first, regs := range f.tuples {
+		for _, r := range regs {
+			if id := n.of(isa.KindReg, r); id < n.total && out.has(id) && f.inTuple[r] == first {
+				isLive[id] = true
+				live[first]++
+			}
+		}
+	}
+	for i := len(b.insts) - 1; i >= 0; i-- {
+		in := &b.insts[i]
+		touched := map[isa.Reg]bool{}
+		visit := func(id int, used bool) {
+			first, ok := tuple(id)
+			if !ok {
+				return
+			}
+			if _, open := end[first]; !open && live[first] == 0 && !touched[first] {
+				end[first] = i
+			}
+			touched[first] = true
+			switch {
+			case used && !isLive[id]:
+				isLive[id] = true
+				live[first]++
+			case !used && isLive[id]:
+				isLive[id] = false
+				live[first]--
+			}
+		}
+		// A span is closed below a definition of words that nobody reads, and where the last live word is defined.
+		if in.Guard.Kind == isa.KindNone {
+			f.defs(in, n, func(id int) { visit(id, false) })
+		}
+		f.uses(in, n, func(id int) { visit(id, true) })
+		var closed []isa.Reg
+		for first := range touched {
+			if live[first] == 0 {
+				closed = append(closed, first)
+			}
+		}
+		sort.Slice(closed, func(x, y int) bool { return closed[x] < closed[y] })
+		for _, first := range closed {
+			to, open := end[first]
+			delete(end, first)
+			if open && writes[n.of(isa.KindReg, first)] > 1 {
+				f.renameTuple(b, first, i, to)
+			}
+		}
+	}
+}
+
+// renameTuple gives a tuple new registers in instructions from to to of a block.
+func (f *fn) renameTuple(b *block, first isa.Reg, from, to int) {
+	fresh := map[isa.Reg]isa.Reg{}
+	var regs []isa.Reg
+	for _, r := range f.tuples[first] {
+		fresh[r] = f.newReg()
+		regs = append(regs, fresh[r])
+	}
+	f.setTuple(regs)
+	rename := func(o *isa.Operand) {
+		if o.Kind == isa.KindReg || o.Kind == isa.KindMem || o.Kind == isa.KindConst {
+			if r, ok := fresh[o.Reg]; ok {
+				o.Reg = r
+			}
+		}
+	}
+	for i := from; i <= to; i++ {
+		in := &b.insts[i]
+		for k := range in.Src[:in.NSrc] {
+			rename(&in.Src[k])
+		}
+		for k := range in.Dst[:in.NDst] {
+			rename(&in.Dst[k])
+		}
 	}
 }
 

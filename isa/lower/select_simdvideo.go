@@ -250,6 +250,7 @@ func (x *expander) byteDifferences(s *simd, d, a, b, c word, t isa.Type) bool {
 func (x *expander) simdLanes(s *simd, d, a, b, c word) {
 	la := x.simdSource(s, a, b, s.asel, s.at.signed())
 	lb := x.simdSource(s, a, b, s.bsel, s.bt.signed())
+	left := x.keepSourceCopies(s, la, lb, x.laneCopies(s))
 	lanes := make([]word, s.n)
 	for i := range lanes {
 		if s.add && s.mask&(1<<i) == 0 {
@@ -258,6 +259,7 @@ func (x *expander) simdLanes(s *simd, d, a, b, c word) {
 		lanes[i] = x.simdOp(s, la[i], lb[i])
 	}
 	if s.add {
+		x.keepResultCopies(lanes, left)
 		v := c
 		for i, l := range lanes {
 			if s.mask&(1<<i) == 0 {
@@ -279,6 +281,7 @@ func (x *expander) simdLanes(s *simd, d, a, b, c word) {
 			lanes[i] = x.simdSat(s, l)
 		}
 	}
+	x.keepResultCopies(lanes, left)
 	x.simdMerge(s, d, lanes, c)
 }
 

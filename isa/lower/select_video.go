@@ -24,6 +24,8 @@ type wideValue struct {
 	lo   word
 	kind highWord
 	hi   word
+	// apart: the low word is in a register or pair of its own, so that widening it to another pair takes a copy
+	apart bool
 }
 
 // high gives the upper word as an operand.
@@ -219,16 +221,30 @@ func ruleVideo(x *expander) {
 	switch op {
 	case "vadd", "vsub":
 		v = x.videoAdd(a, b, op == "vsub", sat)
+		v.apart = !sat && x.extendedPart(1, at) && x.extendedPart(2, bt)
 		signOfLow = true
 	case "vabsdiff":
 		v = x.videoAbs(x.videoAdd(a, b, true, true), sat)
+		v.apart = !sat && !(x.extendedPart(1, at) && x.extendedPart(2, bt)) || sat && dt.signed() && x.sm() < 90
 	case "vmin", "vmax":
 		v = x.videoMinMax(a, b, op == "vmax", sat)
+		v.apart = sat && dt.signed() && x.extendedPart(1, at) && (x.sm() < 90 || !bt.signed())
 	default:
 		v = x.videoShift(a, b.lo, op == "vshl", wrap == "wrap", sat)
+		v.apart = sat && dt.signed() && x.sm() < 90 && (op == "vshl" || at.signed())
 		full, signOfLow = true, true
 	}
 	x.videoFinish(v, dt, sat, full, signOfLow, merge, second)
+}
+
+// extendedPart says that source operand i is a byte or half whose sign is extended.
+func (x *expander) extendedPart(i int, t vtype) bool {
+	return t.signed() && x.videoPart(x.arg(i)).bits < 32
+}
+
+// moveApart is d = v for a variable v that is not allocated as a word of a pair: see keepWidening.
+func (x *expander) moveApart(d, v word) {
+	x.emit(isa.OpMOV, isa.Mod{Flags: modApart}, []word{d}, []word{v})
 }
 
 // videoArgs checks the number of operands: a third source belongs to a merge or a secondary operation.
@@ -354,6 +370,8 @@ func (x *expander) videoFinish(v wideValue, dt vtype, sat, full, signOfLow bool,
 		x.add(d, x.plainArg(3, "b32"), v.lo)
 	case second != "":
 		x.videoSecond(d, v, hi, dt, sat && !signOfLow, second == "max")
+	case v.apart:
+		x.moveApart(d, v.lo)
 	default:
 		x.mov(d, v.lo)
 	}

@@ -49,8 +49,8 @@ func ruleVmad(x *expander) {
 	}
 	if signed {
 		r := x.videoSatSigned(v.lo, v.hi)
-		if x.vmadCopies(negProduct, negC || po, shift > 0, x.arg(1).Member == "", at.signed() || bt.signed()) {
-			x.movKeep(d, r)
+		if x.vmadCopies(negProduct, negC || po, shift > 0, x.arg(1).Member == "", at, bt) {
+			x.moveApart(d, r)
 		} else {
 			x.mov(d, r)
 		}
@@ -59,9 +59,9 @@ func ruleVmad(x *expander) {
 	}
 }
 
-// vmadCopies says that ptxas, which saturates in a register of its own, copies the result of a signed vmad. Found
-// by comparing all forms: it does not where the sum's own pair can hold the result.
-func (x *expander) vmadCopies(negProduct, plusOne, shifted, words, signed bool) bool {
+// vmadCopies says that ptxas saturates a signed vmad in a register apart from the pair that its result is widened to.
+// Found by comparing all forms: it does not where the sum's own pair can hold the result.
+func (x *expander) vmadCopies(negProduct, plusOne, shifted, words bool, at, bt vtype) bool {
 	switch sm := x.sm(); {
 	case sm < 70:
 		return false
@@ -69,17 +69,12 @@ func (x *expander) vmadCopies(negProduct, plusOne, shifted, words, signed bool) 
 		return negProduct && !shifted
 	case negProduct:
 		return true
+	case sm < 90 && !words && !at.signed() && bt.signed() && plusOne != shifted:
+		return false
 	case shifted:
 		return !words || plusOne
 	}
-	return plusOne && !words && signed
-}
-
-// movKeep is a copy that stays.
-func (x *expander) movKeep(d, a word) word {
-	d = x.out(d)
-	x.emit(isa.OpMOV, isa.Mod{Flags: modKeep}, []word{d}, []word{a})
-	return d
+	return plusOne && !words && (at.signed() || bt.signed())
 }
 
 // shr64Low is the low word of a 64-bit right shift.
