@@ -1,7 +1,6 @@
 package advise
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -124,7 +123,9 @@ func Advise(plan *workloads.Plan, opt Options) (*Advice, error) {
 		a.failures[f.Arch] = f.Error
 	}
 	for i, t := range trials {
-		a.Rewrites = append(a.Rewrites, judge(a.Archs, found[i], &t))
+		if r := judge(a.Archs, found[i], &t); !found[i].silent || r.matters() {
+			a.Rewrites = append(a.Rewrites, r)
+		}
 	}
 	if err := a.combine(plan, fn.Name, params, opt); err != nil {
 		return nil, err
@@ -164,17 +165,6 @@ func (a *Advice) subject() (text string, gain map[string]float64) {
 	}
 	a.Subject = []string{best.Rule}
 	return best.change.Text, best.SpeedUp
-}
-
-// scalars are the launch values of a kernel's 32-bit scalar parameters.
-func scalars(fn *ptx.Func, c *workloads.Case) map[string]uint32 {
-	out := map[string]uint32{}
-	for i, p := range fn.Params {
-		if i < len(c.Args) && !c.Args[i].IsBuffer() && len(c.Args[i].Raw) == 4 && p.Type != "f32" {
-			out[p.Name] = binary.LittleEndian.Uint32(c.Args[i].Raw)
-		}
-	}
-	return out
 }
 
 // withText is the plan with another text of the kernel file. The file's name stays, so that messages and profiles show it.
@@ -244,6 +234,16 @@ func failure(t *study.Trial, arch string) string {
 	return "no result"
 }
 
+// matters says that the rewrite changes something on an architecture.
+func (r *Rewritten) matters() bool {
+	for a, s := range r.SpeedUp {
+		if s >= gainFrom || r.Fewer[a] >= 1.01 {
+			return true
+		}
+	}
+	return false
+}
+
 // keeps says that the rewrite ran on every architecture and loses on none.
 func (r *Rewritten) keeps(archs []string) bool {
 	for _, a := range archs {
@@ -255,7 +255,7 @@ func (r *Rewritten) keeps(archs []string) bool {
 }
 
 // combine applies the rules that keep the outputs and lose on no architecture, one after the other, and simulates the result.
-func (a *Advice) combine(plan *workloads.Plan, entry string, params map[string]uint32, opt Options) error {
+func (a *Advice) combine(plan *workloads.Plan, entry string, params map[string]uint64, opt Options) error {
 	c := plan.Cases[0]
 	text := c.Kernel.Text
 	var last *Rewritten

@@ -44,7 +44,8 @@ func TestCopies(t *testing.T) {
 						t.Errorf("%d copies: output %s is %s, want %s", n, o.Name, o.FNV1a64, want)
 					}
 				}
-				if r := float64(b.WarpInstructions) / float64(a.WarpInstructions); r < 0.5*float64(n) || r > 1.3*float64(n) {
+				spills := b.Memory.LocalStores > 0 // of registers, where the copies need more than there are
+				if r := float64(b.WarpInstructions) / float64(a.WarpInstructions); r < 0.5*float64(n) || r > 1.3*float64(n) && !spills {
 					t.Errorf("%d copies execute %.2f times as many instructions", n, r)
 				}
 			}

@@ -13,7 +13,7 @@ type site struct {
 	at     []*inst              // the instructions it is about, for the report
 	drop   []*inst              // go
 	before map[int][]*ptx.Instr // new instructions, in front of the instruction with that number
-	param  *launchParam         // the value that it relies on; nil: it holds always
+	params []launchParam        // the launch values that it relies on; none: it holds always
 }
 
 func (s *site) put(at *inst, in *ptx.Instr) {

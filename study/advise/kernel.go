@@ -13,7 +13,7 @@ import (
 type kernel struct {
 	mod    *ptx.Module
 	fn     *ptx.Func
-	params map[string]uint32 // values of scalar parameters at the launch, by parameter name
+	params map[string]uint64 // values of scalar parameters at the launch, by parameter name, and of sizes: %ntid.x
 	insts  []*inst
 	blocks []*basicBlock
 	defs   map[reg][]*inst
@@ -74,7 +74,7 @@ type word struct {
 }
 
 // newKernel analyses a kernel. The error tells what keeps the rules from working on it.
-func newKernel(m *ptx.Module, fn *ptx.Func, params map[string]uint32) (*kernel, error) {
+func newKernel(m *ptx.Module, fn *ptx.Func, params map[string]uint64) (*kernel, error) {
 	k := &kernel{mod: m, fn: fn, params: params, defs: map[reg][]*inst{}, scopes: map[*ptx.Block]*scope{}}
 	k.newBlock(nil)
 	k.collect(fn.Body, nil)

@@ -123,8 +123,11 @@ func (k *kernel) neighbours(b *basicBlock) {
 		}
 		size, _, ok := intType(in.Mods[len(in.Mods)-1])
 		base, ok2 := k.address(in)
+		if !ok || !ok2 || size != 8 && size != 16 {
+			continue
+		}
 		rest := k.residue(base.reg)
-		if !ok || !ok2 || size != 8 && size != 16 || !rest.known {
+		if !rest.known {
 			continue
 		}
 		at := in.Args[1].Int
@@ -203,15 +206,18 @@ func (k *kernel) residue(r reg) rest {
 		for r := range k.defs {
 			k.rests[r] = rest{any: true}
 		}
+		// In the order of the text a value is mostly known before it is used.
 		for changed := true; changed; {
 			changed = false
-			for r, defs := range k.defs {
-				now := rest{any: true}
-				for _, d := range defs {
-					now = now.meet(k.restOf(d))
-				}
-				if old := k.rests[r]; now.known != old.known || now.any != old.any || now.v != old.v || len(now.fits) != len(old.fits) {
-					k.rests[r], changed = now, true
+			for _, in := range k.insts {
+				for _, r := range in.sets {
+					now := rest{any: true}
+					for _, d := range k.defs[r] {
+						now = now.meet(k.restOf(d))
+					}
+					if old := k.rests[r]; now.known != old.known || now.any != old.any || now.v != old.v || len(now.fits) != len(old.fits) {
+						k.rests[r], changed = now, true
+					}
 				}
 			}
 		}

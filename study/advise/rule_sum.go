@@ -6,29 +6,6 @@ import (
 	"github.com/sarchlab/smsim/isa/ptx"
 )
 
-// mads joins mul.lo and add into mad.lo: the product has no other reader.
-func mads(k *kernel, n *namer) []*site {
-	var out []*site
-	for _, in := range k.insts {
-		if !in.isAny("add", nil, "u32", "s32") {
-			continue
-		}
-		for i := 1; i <= 2; i++ {
-			w, ok := k.argWord(in, in.Args[i])
-			m := w.setter()
-			if !ok || m == nil || !m.isAny("mul", []string{"lo"}, "u32", "s32") || !k.only(m, in) || !k.absorbs(in, m) ||
-				!all(k.words(m, m.Args[1:]...), func(w word) bool { return k.available(w, in) }) {
-				continue
-			}
-			s := &site{at: []*inst{m, in}, drop: []*inst{m, in}}
-			s.put(in, op("mad.lo."+in.Mods[0], in.Args[0], m.Args[1], m.Args[2], in.Args[3-i]))
-			out = append(out, s)
-			break
-		}
-	}
-	return out
-}
-
 // sads joins absolute differences and their sum: sad for words, vabsdiff4 with accumulation for the four bytes of two words.
 func sads(k *kernel, n *namer) []*site {
 	var out []*site
@@ -167,28 +144,45 @@ func populations(k *kernel, n *namer) []*site {
 	for _, s := range k.sums() {
 		var ts []*term
 		var counts []*inst
+		long := 0 // counts of 64 bits: two words each
 		for _, t := range s.terms {
 			w, ok := word{}, false
 			if t.kind == termValue {
 				w, ok = k.argWord(t.src, t.a)
 			}
-			if d := w.setter(); ok && d.is("popc", "b32") && k.only(d, t.src) {
+			if d := w.setter(); ok && d.isAny("popc", nil, "b32", "b64") && k.only(d, t.src) {
 				ts, counts = append(ts, t), append(counts, d)
+				if d.Mods[0] == "b64" {
+					long++
+				}
 			}
 		}
-		if len(ts) < 3 {
+		if len(ts)+long < 3 {
 			continue
 		}
 		at := last(ts)
 		var level []ptx.Arg
 		var ws []word
+		var halves []*ptx.Instr
 		for i, t := range ts {
 			t.used = true
-			level = append(level, counts[i].Args[1])
-			ws = append(ws, k.words(counts[i], counts[i].Args[1])...)
+			a := counts[i].Args[1]
+			ws = append(ws, k.words(counts[i], a)...)
+			if counts[i].Mods[0] == "b64" {
+				lo, hi := n.fresh("b32"), n.fresh("b32")
+				halves = append(halves, op("mov.b64", vec(lo, hi), a))
+				level = append(level, lo, hi)
+				continue
+			}
+			level = append(level, a)
 		}
 		s.nodes = append(s.nodes, counts...)
-		g := item{at: at, words: ws, emit: func(put func(*ptx.Instr), dst, acc ptx.Arg) { k.carrySave(put, level, dst, acc, n) }}
+		g := item{at: at, words: ws, emit: func(put func(*ptx.Instr), dst, acc ptx.Arg) {
+			for _, h := range halves {
+				put(h)
+			}
+			k.carrySave(put, level, dst, acc, n)
+		}}
 		if st, ok := k.rebuild(s, []item{g}, n); ok {
 			out = append(out, st)
 		}

@@ -10,13 +10,80 @@ import (
 // a[0]*b, a[1]*b, ... and one of the high halves, one place higher, are the same sum as a chain of the even products and one of the odd
 // products, in which low and high half of a product follow each other, so that one wide multiply-add makes both.
 func wides(k *kernel, n *namer) []*site {
-	out := k.halfPairs(n)
+	out := append(k.halfPairs(n), k.longProducts()...)
 	chains := k.chains()
-	for i := 0; i+1 < len(chains); i++ {
-		if s := k.interleave(chains[i], chains[i+1], n); s != nil {
-			out = append(out, s)
-			i++
+	for i := 0; i < len(chains); i++ {
+		var s *site
+		if i+1 < len(chains) {
+			s = k.interleave(chains[i], chains[i+1], n)
 		}
+		if s != nil {
+			i++
+		} else {
+			s = k.oneProduct(chains[i], n)
+		}
+		if s != nil {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// oneProduct is mad.lo.cc and madc.hi of the same factors, or mul.lo in the place of the first: one mad.wide.
+func (k *kernel) oneProduct(c chain, n *namer) *site {
+	if len(c) != 2 {
+		return nil
+	}
+	l, h := c[0], c[1]
+	if l.Op != "mad" || h.Op != "madc" || len(l.Mods) != 3 || len(h.Mods) != 2 || !l.Has("lo") || !h.Has("hi") || l.Mods[2] != h.Mods[1] ||
+		!k.same(l, l.Args[1], h, h.Args[1]) && !k.same(l, l.Args[1], h, h.Args[2]) || !k.same(l, l.Args[2], h, h.Args[2]) && !k.same(l, l.Args[2], h, h.Args[1]) {
+		return nil
+	}
+	typ := l.Mods[2]
+	if typ != "u32" && typ != "s32" || !all(k.words(l, l.Args[1:]...), func(w word) bool { return k.available(w, h) }) ||
+		slices.ContainsFunc(l.users, func(u *inst) bool { return u.blk == l.blk && u.n <= h.n }) || slices.Contains(h.reads, l.sets[0]) {
+		return nil
+	}
+	acc, sum := n.fresh("b64"), n.fresh("b64")
+	s := &site{at: []*inst{l, h}, drop: []*inst{l, h}}
+	s.put(h, op("mov.b64", acc, vec(l.Args[3], h.Args[3])))
+	s.put(h, op("mad.wide."+typ, sum, l.Args[1], l.Args[2], acc))
+	s.put(h, op("mov.b64", vec(l.Args[0], h.Args[0]), sum))
+	return s
+}
+
+// longProducts are 64-bit products of values that are extended from 32 bits: mul.wide.
+func (k *kernel) longProducts() []*site {
+	var out []*site
+	for _, in := range k.insts {
+		if !in.isAny("mul", []string{"lo"}, "u64", "s64") {
+			continue
+		}
+		var args [2]ptx.Arg
+		var from [2]*inst
+		typ := ""
+		for i := range args {
+			w, ok := k.argWord(in, in.Args[i+1])
+			d := w.setter()
+			switch {
+			case ok && d.is("cvt", "u64", "u32") && typ != "s32":
+				typ = "u32"
+			case ok && d.is("cvt", "s64", "s32") && typ != "u32":
+				typ = "s32"
+			default:
+				d = nil
+			}
+			if d == nil || d.Args[1].Kind != ptx.ArgName {
+				break
+			}
+			args[i], from[i] = d.Args[1], d
+		}
+		if from[0] == nil || from[1] == nil || !all(append(k.words(from[0], args[0]), k.words(from[1], args[1])...), func(w word) bool { return k.available(w, in) }) {
+			continue
+		}
+		s := &site{at: []*inst{from[0], from[1], in}, drop: []*inst{in}}
+		s.put(in, op("mul.wide."+typ, in.Args[0], args[0], args[1]))
+		out = append(out, s)
 	}
 	return out
 }

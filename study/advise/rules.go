@@ -15,22 +15,25 @@ type Rule struct {
 	find  func(*kernel, *namer) []*site
 	// trades says that the rewrite has more instructions on purpose, for pipes with room in the place of a slow one.
 	trades bool
+	// silent says that the rule applies to very common code and is reported only where it changes the number of machine instructions or the time.
+	silent bool
 }
 
 // Rules lists the rules in the order in which they are applied together: forms that others build on come first.
 func Rules() []Rule {
 	return []Rule{
-		{"constant", "divisors, and factors of one, that are launch constants: division by a constant, no multiplication", launchConstants, false},
-		{"minmax", "compare and select to min and max, max with zero to max.relu (fused to DPX forms by the lowering)", minmax, false},
-		{"dot", "bytes and half-words multiplied and added: dp4a, dp2a", dots, false},
-		{"sad", "absolute differences: sad, vabsdiff4 with accumulation", sads, false},
-		{"popc", "population counts of several words: full adders (lop3) count two of three words at once", populations, true},
-		{"mad", "separate multiplication and addition: mad.lo", mads, false},
-		{"wide", "low and high halves of products: mul.wide, chains of wide multiply-adds", wides, false},
-		{"carry", "carries found by comparison: add.cc, addc", carries, false},
-		{"shf", "shifts joined by or: funnel shift, rotate", funnels, false},
-		{"prmt", "bytes moved by shifts and masks: prmt", shuffles, false},
-		{"lop3", "and, or, xor, not of three values: lop3", logic, false},
+		{"constant", "divisors, and factors of one, that are launch constants: division by a constant, no multiplication", launchConstants, false, false},
+		{"minmax", "compare and select to min and max, max with zero to max.relu (fused to DPX forms by the lowering)", minmax, false, false},
+		{"dot", "bytes and half-words multiplied and added: dp4a, dp2a", dots, false, false},
+		{"sad", "absolute differences: sad, vabsdiff4 with accumulation", sads, false, false},
+		{"popc", "population counts of several words: full adders (lop3) count two of three words at once", populations, true, false},
+		{"mad", "separate multiplication and addition: mad.lo", mads, false, false},
+		{"wide", "low and high halves of products: mul.wide, chains of wide multiply-adds", wides, false, false},
+		{"carry", "carries found by comparison: add.cc, addc", carries, false, false},
+		{"shf", "shifts joined by or: funnel shift, rotate", funnels, false, false},
+		{"prmt", "bytes moved by shifts and masks: prmt", shuffles, false, false},
+		{"iadd3", "sums of many values in an order that leaves three-input additions half used: added up by three", addends3, false, true},
+		{"lop3", "and, or, xor, not of three values: lop3", logic, false, false},
 	}
 }
 
@@ -48,11 +51,13 @@ type Change struct {
 	Lines []Place
 	Fast  []string // launch values for which the kernel takes the rewritten code; others take the original
 	Text  string   // the rewritten module
+
+	silent bool // reported only where it matters
 }
 
 // Rewrite applies one rule to a kernel of a PTX text; nil if there is nothing to apply it to. params holds launch values of
 // scalar parameters, by parameter name.
-func Rewrite(file string, text []byte, entry string, params map[string]uint32, r Rule) (*Change, error) {
+func Rewrite(file string, text []byte, entry string, params map[string]uint64, r Rule) (*Change, error) {
 	m, err := ptx.Parse(file, text)
 	if err != nil {
 		return nil, err
@@ -74,10 +79,7 @@ func Rewrite(file string, text []byte, entry string, params map[string]uint32, r
 	seen := map[int]bool{}
 	var fast []launchParam
 	for _, s := range sites {
-		if s.param != nil && !slices.Contains(fast, *s.param) {
-			fast = append(fast, *s.param)
-			c.Fast = append(c.Fast, s.param.String())
-		}
+		fast = both(fast, s.params)
 		for _, in := range s.at {
 			if seen[in.Pos.Line] {
 				continue
@@ -95,11 +97,11 @@ func Rewrite(file string, text []byte, entry string, params map[string]uint32, r
 	if c.Text, fits, err = k.rewrite(sites, n); err != nil {
 		return nil, err
 	}
-	for _, p := range fits {
-		if !slices.Contains(fast, p) {
-			fast = append(fast, p)
-			c.Fast = append(c.Fast, p.String())
-		}
+	fast = both(fast, fits)
+	// Divisors that are the block's size are everywhere.
+	c.silent = r.silent || len(fast) > 0 && all(fast, func(p launchParam) bool { return p.name[0] == '%' })
+	for _, p := range fast {
+		c.Fast = append(c.Fast, p.String())
 	}
 	if len(fast) == 0 {
 		return c, nil

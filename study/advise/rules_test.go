@@ -111,7 +111,7 @@ func TestRules(t *testing.T) {
 			c := &cases[i]
 			t.Run(r.Name+"/"+c.name, func(t *testing.T) {
 				text := head + c.body + tail
-				ch, err := Rewrite("case.ptx", []byte(text), "k", map[string]uint32{"n": launchN}, r)
+				ch, err := Rewrite("case.ptx", []byte(text), "k", map[string]uint64{"n": launchN, "%ntid.x": 128}, r)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -119,7 +119,7 @@ func TestRules(t *testing.T) {
 				if ch != nil {
 					matched++
 					got = between(ch.Text)
-					again, err := Rewrite("case.ptx", []byte(ch.Text), "k", map[string]uint32{"n": launchN}, r)
+					again, err := Rewrite("case.ptx", []byte(ch.Text), "k", map[string]uint64{"n": launchN, "%ntid.x": 128}, r)
 					if err != nil || again != nil && again.Text == ch.Text {
 						t.Errorf("the rewrite is found again without effect: %v", err)
 					}

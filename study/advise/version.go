@@ -3,6 +3,7 @@ package advise
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/sarchlab/smsim/isa/ptx"
 )
@@ -11,14 +12,16 @@ import (
 type launchParam struct {
 	name  string
 	bits  int    // of the parameter
-	mask  uint32 // the bits that matter; 0: all
-	value uint32
+	mask  uint64 // the bits that matter; 0: all
+	value uint64
 }
 
 func (p launchParam) String() string {
 	switch {
+	case p.mask == 0 && p.bits == 32:
+		return fmt.Sprintf("%s = %d", p.name, int32(uint32(p.value)))
 	case p.mask == 0:
-		return fmt.Sprintf("%s = %d", p.name, int32(p.value))
+		return fmt.Sprintf("%s = %d", p.name, int64(p.value))
 	case p.value == 0:
 		return fmt.Sprintf("%s a multiple of %d", p.name, p.mask+1)
 	}
@@ -60,10 +63,17 @@ func version(file string, original []byte, fast, entry string, params []launchPa
 		branch := op("bra", name(label))
 		branch.Guard = &ptx.Guard{Name: q}
 		from := ptx.Arg{Kind: ptx.ArgAddr, Name: p.name}
-		if p.bits == 64 {
-			wide := name(fmt.Sprintf("%%adv_q%d", i))
+		wide := name(fmt.Sprintf("%%adv_q%d", i))
+		special, member, isSize := strings.Cut(p.name, ".")
+		switch {
+		case isSize && special[0] == '%':
+			outer = append(outer, op("mov.u32", name(v), ptx.Arg{Kind: ptx.ArgName, Name: special, Member: member}))
+		case p.bits == 64 && p.mask == 0:
+			outer = append(outer, op("ld.param.u64", wide, from), op("setp.ne.u64", name(q), wide, num(int64(p.value))), branch)
+			continue
+		case p.bits == 64:
 			outer = append(outer, op("ld.param.u64", wide, from), op("cvt.u32.u64", name(v), wide))
-		} else {
+		default:
 			outer = append(outer, op("ld.param.u32", name(v), from))
 		}
 		if p.mask != 0 {
