@@ -6,11 +6,10 @@ import (
 	"strings"
 
 	"github.com/sarchlab/smsim/configs"
-	"github.com/sarchlab/smsim/isa"
 	"github.com/sarchlab/smsim/study/isatable"
 )
 
-// WriteISAIndex lists the instructions with their meaning: what `smsim isa` says without a name.
+// WriteISAIndex lists the instructions with their meaning: what `smsim isa` says without a name, or for a group.
 func WriteISAIndex(w io.Writer, forms []isatable.Form) error {
 	t := &textWriter{w: w}
 	group := ""
@@ -30,8 +29,47 @@ func WriteISAIndex(w io.Writer, forms []isatable.Form) error {
 		t.printf("  %s\n", strings.TrimRight(fmt.Sprintf("%-27s %-15s %s", f.Name, since, clip(f.Meaning, 53)), " "))
 	}
 	t.printf("\n")
-	t.paragraph("smsim isa NAME shows one of them with its machine code on every architecture; a machine opcode such as IDP or LOP3 its timing.", "")
+	t.paragraph("smsim isa NAME shows one of them with its machine code on every architecture, and any other PTX instruction with its types and modifiers "+
+		"(mad.wide.u32); smsim isa OPCODE (IDP, IMAD.WIDE) the timing of a machine opcode; smsim isa GROUP (DPX, shifts) the instructions of a group.", "")
 	return t.err
+}
+
+// WriteISAFamily describes a PTX operation without types: its syntax, and the instructions that the table has.
+func WriteISAFamily(w io.Writer, name string, f *isatable.Family, forms []isatable.Form) error {
+	t := &textWriter{w: w}
+	t.printf("%s: PTX operation\n", strings.ToLower(name))
+	t.isaLine("syntax", strings.ReplaceAll(f.Syntax, "; ", ";\n"))
+	t.isaLine("does", f.Meaning)
+	t.isaLine("rules", f.Rules)
+	t.isaLine("CUDA", f.CUDA)
+	t.isaLine("AMD", f.AMD)
+	if len(forms) > 0 {
+		t.printf("\nIn the table\n")
+		for i := range forms {
+			f := &forms[i]
+			t.printf("  %s\n", strings.TrimRight(fmt.Sprintf("%-27s %-15s %s", f.Name, "PTX "+f.Since+", "+f.Target, clip(f.Meaning, 53)), " "))
+		}
+	}
+	example := strings.ToLower(name)
+	if len(forms) > 0 {
+		example = forms[0].Name
+	}
+	t.printf("\n")
+	t.paragraph(fmt.Sprintf("smsim isa with types and modifiers (smsim isa %s) shows machine code, pipes, latency and throughput on every architecture.", example), "")
+	return t.err
+}
+
+// isaLine writes a line of a page's head; the text may have lines of its own.
+func (t *textWriter) isaLine(name, text string) {
+	if text == "" {
+		return
+	}
+	for part := range strings.SplitSeq(text, "\n") {
+		for _, l := range wrap(part, Width-12) {
+			t.printf("  %-9s %s\n", name, l)
+			name = ""
+		}
+	}
 }
 
 // WriteISARows writes instructions for people, one page each.
@@ -52,23 +90,16 @@ func (t *textWriter) isaRow(r *isatable.Row) {
 		head += fmt.Sprintf(": PTX %s, %s and later", r.Since, r.Target)
 	}
 	t.printf("%s\n", head)
-	line := func(name, text string) {
-		if text != "" {
-			for i, l := range wrap(text, Width-12) {
-				if i > 0 {
-					name = ""
-				}
-				t.printf("  %-9s %s\n", name, l)
-			}
+	if r.Kind == isatable.KindPTX {
+		t.isaLine("PTX", r.Text())
+		if !strings.Contains(r.Name, " + ") {
+			t.isaLine("syntax", strings.ReplaceAll(r.Syntax, "; ", ";\n"))
 		}
 	}
-	if r.Kind == isatable.KindPTX {
-		line("PTX", r.PTX)
-	}
-	line("does", r.Meaning)
-	line("rules", r.Rules)
-	line("CUDA", r.CUDA)
-	line("AMD", r.AMD)
+	t.isaLine("does", r.Meaning)
+	t.isaLine("rules", r.Rules)
+	t.isaLine("CUDA", r.CUDA)
+	t.isaLine("AMD", r.AMD)
 	simulated := false
 	for _, m := range r.Machines {
 		simulated = simulated || m.Simulated != nil
@@ -79,7 +110,7 @@ func (t *textWriter) isaRow(r *isatable.Row) {
 	}
 	tw := newTable(columns...)
 	right(tw, 5, 6)
-	emulated := false
+	emulated, faster := false, false
 	for _, s := range isatable.Spans(r.Machines) {
 		cc := s.From
 		if s.To != s.From {
@@ -89,7 +120,7 @@ func (t *textWriter) isaRow(r *isatable.Row) {
 		if !s.Accepted {
 			ptx, emulated = "no", true
 		}
-		if r.Kind != isatable.KindPTX {
+		if r.Kind != isatable.KindPTX || r.Target == "" {
 			ptx = ""
 		}
 		code := make([]string, 0, 3)
@@ -100,8 +131,11 @@ func (t *textWriter) isaRow(r *isatable.Row) {
 			}
 			code = append(code, clip(strings.ReplaceAll(c, ".reuse", ""), 33))
 		}
-		if s.Error != "" {
+		switch {
+		case s.Error != "":
 			code = wrap(s.Error, 33)
+		case len(code) == 0:
+			code = []string{"none (folded into its neighbours)"}
 		}
 		latency, rate := "", ""
 		if s.Latency > 0 {
@@ -114,7 +148,11 @@ func (t *textWriter) isaRow(r *isatable.Row) {
 		if simulated {
 			text := ""
 			if s.Simulated != nil {
-				text = fmt.Sprintf("%.1f / %.4g", s.Simulated.Latency, isatable.ResultsPerCycle(s.Simulated.Interval))
+				rate := isatable.ResultsPerCycle(s.Simulated.Interval)
+				if text = fmt.Sprintf("%.1f / %.4g", s.Simulated.Latency, rate); s.Throughput > 0 && rate > 1.01*s.Throughput {
+					text += "+"
+					faster = true
+				}
 			}
 			row = append(row, text)
 		}
@@ -124,13 +162,19 @@ func (t *textWriter) isaRow(r *isatable.Row) {
 	t.printf("\n")
 	t.paragraph("latency: of a single instruction, cycles. results: most a cycle and SM, from pipes, SM-wide units and issue slots; none for code with branches.", "")
 	if simulated {
-		t.paragraph("simulated: latency / results a cycle in the loops of the measurement, a chain of one warp and 16 warps with four chains. What depends "+
-			"only on the operands that stay is computed once, before the loop. None where 16 warps do not fit.", "")
+		t.paragraph("simulated: latency / results a cycle in timing loops, a chain of one warp and 16 warps with four chains; every execution does all of its "+
+			"work. None where 16 warps do not fit.", "")
+		if faster {
+			t.paragraph("+ : more than the shown code's pipes allow: in the loop some of it goes to another pipe (moves, shifts and additions as IMAD).", "")
+		}
+		if r.Dressed() {
+			t.paragraph("The loops also execute what makes and uses the predicates of the instruction: "+r.Dressing()+".", "")
+		}
 	}
 	if emulated && r.Kind == isatable.KindPTX {
 		t.paragraph("PTX no: the assembler rejects the instruction there; smsim lowers it all the same.", "")
 	}
-	if h := r.Hardware; h != nil {
+	if h := r.Hardware; h != nil && (h.MeasuredLatency > 0 || h.MeasuredThroughput > 0) {
 		t.isaHardware(h)
 	}
 }
@@ -145,7 +189,7 @@ func (t *textWriter) isaHardware(h *isatable.Hardware) {
 		return fmt.Sprintf("%.4g", f)
 	}
 	tw.AppendRow([]any{"measured (H200)", text(h.MeasuredLatency), text(h.MeasuredThroughput)})
-	tw.AppendRow([]any{"simulated", text(h.SimulatedLatency), text(h.SimulatedThroughput)})
+	tw.AppendRow([]any{"simulated, same loop", text(h.SimulatedLatency), text(h.SimulatedThroughput)})
 	t.table("", tw)
 	if h.Folded {
 		t.paragraph("NVIDIA's compiler shortened the measured loop (it folded or fused executions): the measured numbers are not the instruction's.", "")
@@ -155,16 +199,23 @@ func (t *textWriter) isaHardware(h *isatable.Hardware) {
 	}
 }
 
-// WriteOpcode writes a machine opcode for people.
-func WriteOpcode(w io.Writer, o *isatable.Opcode) error {
+// WriteOpcode writes a machine opcode for people; asked are the architectures that the user named.
+func WriteOpcode(w io.Writer, o *isatable.Opcode, asked []string) error {
 	t := &textWriter{w: w}
 	t.printf("%s (machine opcode, class %s)\n", o.Name, o.Class)
 	t.printf("  does      %s\n", o.Meaning)
 	if len(o.PTX) > 0 {
-		t.paragraph("  from PTX: "+strings.Join(o.PTX, ", "), "            ")
+		const most = 40
+		list := o.PTX
+		more := ""
+		if len(list) > most {
+			list, more = list[:most], fmt.Sprintf(" and %d more (--format json has all)", len(o.PTX)-most)
+		}
+		t.paragraph("  from PTX: "+strings.Join(list, ", ")+more, "            ")
 	}
 	if len(o.On) == 0 {
-		t.printf("None of the architectures has it.\n")
+		t.printf("\n")
+		t.paragraph(fmt.Sprintf("%s does not exist on %s; it does on compute capability %s.", o.Name, strings.Join(asked, ", "), isatable.Ranges(o.Has)), "")
 		return t.err
 	}
 	tw := newTable("CC", "pipes", "interval", "latency", "results/cycle", "confidence", "source")
@@ -228,13 +279,20 @@ func WriteISA(w io.Writer, q *ISAQuery) error {
 	}
 	forms, sim := all, isatable.SimulateHopper
 	if q.Word != "" {
-		sim = isatable.SimulateAll
-		op, isOp := isatable.OpcodeByName(q.Word)
-		if forms = isatable.Find(q.Word, all); isOp && (len(forms) == 0 || q.Word == strings.ToUpper(q.Word)) {
-			return writeOpcode(w, q, op, all)
+		found, err := isatable.Lookup(q.Word, all)
+		if err != nil {
+			return &InputError{err}
 		}
-		if len(forms) == 0 {
-			return &InputError{isatable.NotFound(q.Word, all)}
+		switch forms = found.Forms; {
+		case found.Opcode != nil:
+			return writeOpcode(w, q, found.Opcode, all)
+		case found.Family != nil && q.Format == "text":
+			return WriteISAFamily(w, q.Word, found.Family, forms)
+		case found.Group != "" && q.Format == "text":
+			return WriteISAIndex(w, forms)
+		}
+		if found.Group == "" {
+			sim = isatable.SimulateAll
 		}
 	}
 	if !q.Simulate {
@@ -243,6 +301,9 @@ func WriteISA(w io.Writer, q *ISAQuery) error {
 	rows, err := isatable.Build(forms, q.Archs, sim)
 	if err != nil {
 		return err
+	}
+	if q.Word == "" {
+		rows = append(rows, isatable.OpcodeRows(q.Archs)...)
 	}
 	switch q.Format {
 	case "json":
@@ -255,13 +316,20 @@ func WriteISA(w io.Writer, q *ISAQuery) error {
 	return WriteISARows(w, rows)
 }
 
-func writeOpcode(w io.Writer, q *ISAQuery, op isa.Op, all []isatable.Form) error {
+func writeOpcode(w io.Writer, q *ISAQuery, op *isatable.OpcodeQuery, all []isatable.Form) error {
 	o := isatable.DescribeOpcode(op, q.Archs, all)
 	switch q.Format {
 	case "json":
 		return writeJSON(w, o)
 	case "text":
-		return WriteOpcode(w, &o)
+		var asked []string
+		for _, a := range q.Archs {
+			asked = append(asked, a.Name)
+		}
+		return WriteOpcode(w, &o, asked)
 	}
-	return &InputError{fmt.Errorf("a machine opcode is shown as text or json, not %s", q.Format)}
+	if q.Format == "csv" {
+		return isatable.WriteCSV(w, []isatable.Row{o.Row()})
+	}
+	return isatable.WriteMarkdown(w, []isatable.Row{o.Row()})
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -12,22 +13,24 @@ func newISA() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "isa [NAME]",
 		Short: "instruction table: meaning, machine code, pipes, latency and throughput",
-		Long: `isa shows a PTX instruction (dp4a, mul.wide.u32), a CUDA intrinsic (__vadd4) or a machine opcode
-(IDP, LOP3): what it does and its rules, first PTX version and target, the closest AMD
+		Long: `isa shows an instruction. NAME is
+  any PTX instruction with its types and modifiers, and if you like operands (mad.wide.u32,
+    atom.shared.cas.b64, "shl.b32 d, a, 4", "lop3.b32 0x54"),
+  a PTX operation without types (mad), which lists its syntax and what the table has of it,
+  a CUDA intrinsic (__dp4a), a machine opcode (IDP, IMAD.WIDE), an AMD instruction (v_dot4_i32_i8),
+  or a group (DPX, shifts, logic), which lists its instructions.
+It says what the instruction does and its rules, first PTX version and target, the closest AMD
 instruction, the machine code it is lowered to on each architecture with pipe, latency, results a
-cycle and SM and confidence, and on sm_90 the measured beside the simulated time. Without a name
-it lists what there is; with --format it writes the whole table (docs/instructions.md is the
+cycle and SM and confidence, and on sm_90 the measured beside the simulated time. Case does not
+matter; a name all in capitals that is a machine opcode means the opcode (MOV, mov). Without a
+name isa lists what there is; with --format it writes the whole table (docs/instructions.md is the
 Markdown one).`,
 		Example: `  smsim isa dp4a
-  smsim isa lop3 --arch sm_50,sm_90
-  smsim isa IDP
+  smsim isa mad.wide.u32 --arch sm_50,sm_90
+  smsim isa "shl.b32 d, a, 4"
+  smsim isa IMAD.WIDE
+  smsim isa DPX
   smsim isa --format csv > instructions.csv`,
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) > 1 {
-				return usageError{fmt.Errorf("%s takes at most one instruction, %d given", cmd.CommandPath(), len(args))}
-			}
-			return nil
-		},
 	}
 	f := cmd.Flags()
 	f.StringSlice("arch", nil, "architectures, such as sm_61,sm_90 (default: all)")
@@ -44,8 +47,8 @@ Markdown one).`,
 			return err
 		}
 		q := &study.ISAQuery{Format: *format, Simulate: *simulate}
-		if len(args) == 1 {
-			q.Word = args[0]
+		if q.Word = strings.TrimSpace(strings.Join(args, " ")); q.Word == "" && len(args) > 0 {
+			return usageError{fmt.Errorf("%s: the name is empty", cmd.CommandPath())}
 		}
 		if q.Archs, err = s.targetsOrAll(); err != nil {
 			return err

@@ -18,6 +18,9 @@ type Options struct {
 	MaxRegs int
 	// StackBytes is the stack for recursion, whose depth the compiler cannot know; 0: 8 KiB.
 	StackBytes int
+	// OpaqueMoves makes `mov %r, %r` a barrier to the optimiser: what the register holds is taken as unknown after it. The
+	// move itself costs no instruction. Probes keep repeated executions of one instruction apart with it.
+	OpaqueMoves bool
 }
 
 // Compile lowers the kernel entry of module m (an empty name means the only kernel) to target t. The error lists
@@ -30,6 +33,7 @@ func Compile(m *ptx.Module, entry string, t *isa.Target, opt Options) (*isa.Prog
 	f := newFn(t, m, src)
 	f.link = newUnitInfo()
 	f.link.units = []*fn{f}
+	f.opaqueMoves = opt.OpaqueMoves
 	p := &isa.Program{Name: src.Name, SM: t.SM, ParamBase: t.ParamBase, InstBytes: t.InstBytes, SourceFile: m.File, Source: m.Lines,
 		Control: isa.ControlComputed, SchedPadding: t.SM >= 30 && t.SM < 70}
 	if err := f.front(p); err != nil {
@@ -90,6 +94,9 @@ func (f *fn) back(opt Options, limit int) (int, error) {
 	f.legalise()
 	if !opt.NoOptimise {
 		f.cleanup()
+	}
+	if f.opaqueMoves {
+		f.mergeOpaque()
 	}
 	f.analyse()
 	if f.unit == 0 || f.t.SM < 70 {

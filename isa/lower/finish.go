@@ -30,7 +30,7 @@ func (f *fn) code() []isa.Inst {
 	for _, b := range f.blocks {
 		for i := range b.insts {
 			in := b.insts[i]
-			in.Mod.Flags &^= modKeep | modApart
+			in.Mod.Flags &^= modKeep | modApart | modOpaque
 			to := b.to
 			if in.Op == isa.OpBSSY || in.Op == isa.OpSSY {
 				to = f.syncs[in.Src[0].Imm]

@@ -60,6 +60,7 @@ type fn struct {
 	realCalls     bool                 // it makes calls that are not inlined
 	incoming      int64                // bytes of parameters and results on the stack
 	localAlign    int64                // alignment that local variables need
+	opaqueMoves   bool                 // Options.OpaqueMoves
 	ccLive        bool                 // before Volta: an addc or madc may still read CC
 }
 
@@ -95,6 +96,10 @@ const (
 // modKeep marks an instruction that changes nothing (a PRMT that keeps the word) but that the real compiler leaves
 // in its expansions; simplify passes it by. It exists only inside the package.
 const modKeep isa.ModFlags = 1 << 63
+
+// modOpaque marks a MOV that the optimiser does not look through (Options.OpaqueMoves); it keeps what it moves even if
+// nobody reads it. mergeOpaque and register allocation make its two sides one. It exists only inside the package.
+const modOpaque isa.ModFlags = 1 << 61
 
 // selector lowers one PTX instruction. It reports an instruction or modifier it does not know, or that the
 // target cannot execute, as an error with the instruction's position (see errorf).

@@ -57,7 +57,7 @@ func (f *fn) valueNumber() {
 
 // substitute replaces the sources of an instruction.
 func (v *numberer) substitute(in *isa.Inst) {
-	if in.Op == isa.OpNone {
+	if in.Op == isa.OpNone || in.Mod.Has(modOpaque) {
 		return
 	}
 	if r, ok := v.replacement(&in.Guard); ok && r.Kind == isa.KindPred {
@@ -259,7 +259,7 @@ func (v *numberer) record(b *block, in *isa.Inst) {
 	}
 	switch in.Op {
 	case isa.OpMOV:
-		if in.Mod.Flags&(isa.ModWide|modKeep|modApart) == 0 && in.Dst[0].Kind == isa.KindReg && in.Dst[0].Reg >= isa.VirtualBase && v.stable(&in.Src[0]) {
+		if in.Mod.Flags&(isa.ModWide|modKeep|modApart|modOpaque) == 0 && in.Dst[0].Kind == isa.KindReg && in.Dst[0].Reg >= isa.VirtualBase && v.stable(&in.Src[0]) {
 			v.repl[v.n.of(isa.KindReg, in.Dst[0].Reg)] = in.Src[0]
 		}
 		return

@@ -334,7 +334,14 @@ func ruleMov(x *expander) {
 	case vs:
 		x.packVector(t)
 	default:
-		x.movWords(x.dst(0, t.name), x.src(1, t.name))
+		d, s := x.dst(0, t.name), x.src(1, t.name)
+		if x.f.opaqueMoves && len(d) > 0 && len(s) > 0 && d[0] == s[0] && d[0].Kind == isa.KindReg {
+			for i := range d {
+				x.emit(isa.OpMOV, isa.Mod{Flags: modOpaque}, []word{d[i]}, []word{s[i]})
+			}
+			return
+		}
+		x.movWords(d, s)
 	}
 }
 

@@ -1,6 +1,11 @@
 package lower
 
-import "github.com/sarchlab/smsim/isa"
+import (
+	"maps"
+	"slices"
+
+	"github.com/sarchlab/smsim/isa"
+)
 
 // selectors maps a PTX operation to its selection rule. Control flow (bra, brx, call, ret, exit) is the
 // driver's own, see compile.go.
@@ -138,3 +143,6 @@ var selectors = map[string]selector{
 	"setmaxnreg": newRule(ruleNotModelled), "alloca": newRule(ruleNotModelled), "stacksave": newRule(ruleNotModelled),
 	"stackrestore": newRule(ruleNotModelled),
 }
+
+// Operations names the PTX operations that have a selection rule, in order. Control flow is not among them.
+func Operations() []string { return slices.Sorted(maps.Keys(selectors)) }

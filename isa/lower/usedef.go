@@ -116,7 +116,7 @@ func writesMemory(in *isa.Inst) bool {
 
 // hasEffect says that the instruction must stay even if nobody reads its results.
 func hasEffect(in *isa.Inst) bool {
-	if writesMemory(in) {
+	if writesMemory(in) || in.Mod.Has(modOpaque) {
 		return true
 	}
 	switch c := in.Class(); {

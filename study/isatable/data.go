@@ -10,6 +10,7 @@ import (
 	"encoding/csv"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -38,7 +39,9 @@ type Form struct {
 	AMD     string `yaml:"amd" json:"amd,omitempty"`
 	CUDA    string `yaml:"cuda" json:"cuda,omitempty"`
 	Untimed bool   `yaml:"untimed" json:"-"` // no loop makes a chain of it
+	Syntax  string `yaml:"-" json:"syntax,omitempty"`
 
+	core     string // the line of PTX that is the instruction itself; "": all of it
 	measured string // key of the measurement
 }
 
@@ -77,12 +80,76 @@ var Forms = sync.OnceValues(func() ([]Form, error) {
 			return nil, fmt.Errorf("instructions.yaml: %s: %d types for %d operands", f.Name, n, len(f.symbols()))
 		}
 	}
+	out, err := familyForms(doc.Instructions, seen)
+	if err != nil {
+		return nil, err
+	}
 	intrinsics, err := intrinsicForms()
 	if err != nil {
 		return nil, err
 	}
-	return append(doc.Instructions, intrinsics...), nil
+	out = append(out, intrinsics...)
+	rank := map[string]int{}
+	for i := range out {
+		if _, known := rank[out[i].Group]; !known {
+			rank[out[i].Group] = len(rank)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b Form) int { return rank[a.Group] - rank[b.Group] })
+	return out, nil
 })
+
+// familyForms adds the instructions that the families give to the table, and to all forms their syntax.
+func familyForms(forms []Form, seen map[string]bool) ([]Form, error) {
+	words, err := tableWords()
+	if err != nil {
+		return nil, err
+	}
+	for _, w := range words {
+		f, ok, err := FromWord(w)
+		if err != nil || !ok {
+			return nil, fmt.Errorf("families.yaml: %s: %v", w, err)
+		}
+		if !seen[f.Name] {
+			seen[f.Name] = true
+			forms = append(forms, *f)
+		}
+	}
+	for i := range forms {
+		f := &forms[i]
+		if fam := FamilyOf(operation(f.Name)); fam != nil && !strings.Contains(f.Name, " + ") {
+			f.Syntax = fam.Syntax
+		}
+	}
+	return forms, nil
+}
+
+// Dressed says that the form has instructions around the one it is about, which make or use its predicates or addresses.
+func (f *Form) Dressed() bool { return f.core != "" && f.core != f.PTX }
+
+// Dressing are the operations around the instruction.
+func (f *Form) Dressing() string {
+	before, after, _ := strings.Cut(f.PTX, f.core)
+	var ops []string
+	for _, part := range strings.FieldsFunc(before+";"+after, func(r rune) bool { return r == ';' || r == '{' || r == '}' }) {
+		words := strings.Fields(part)
+		if len(words) > 1 && (strings.HasPrefix(words[0], "@") || strings.HasSuffix(words[0], ":")) {
+			words = words[1:]
+		}
+		if len(words) > 0 && !strings.HasPrefix(words[0], ".") {
+			ops = append(ops, words[0])
+		}
+	}
+	return strings.Join(ops, ", ")
+}
+
+// Text is the instruction that the form is about.
+func (f *Form) Text() string {
+	if f.core != "" {
+		return f.core
+	}
+	return f.PTX
+}
 
 // lutOf is the truth table of a lop3, which makes it another instruction.
 func lutOf(f *Form) string {

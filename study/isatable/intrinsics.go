@@ -53,7 +53,7 @@ func intrinsicForms() ([]Form, error) {
 		if !ok {
 			return nil, fmt.Errorf("intrinsics.yaml: no meaning of %s", name)
 		}
-		f := Form{Kind: KindIntrinsic, Group: "CUDA intrinsics", Name: name, Meaning: meaning, Target: "sm_20", CUDA: in.Expr, measured: in.Expr}
+		f := Form{Kind: KindIntrinsic, Group: intrinsicGroup(name), Name: name, Meaning: meaning, Target: "sm_20", CUDA: in.Expr, measured: in.Expr}
 		if names[name]++; names[name] > 1 {
 			f.Name += " (unsigned)"
 		}
@@ -63,6 +63,17 @@ func intrinsicForms() ([]Form, error) {
 		out = append(out, f)
 	}
 	return out, nil
+}
+
+// intrinsicGroup is the heading of an intrinsic: the instructions of dynamic programming, those on halves and bytes, others.
+func intrinsicGroup(name string) string {
+	switch {
+	case strings.HasPrefix(name, "__vi"):
+		return "DPX intrinsics"
+	case strings.HasPrefix(name, "__v"):
+		return "SIMD intrinsics"
+	}
+	return "Integer intrinsics"
 }
 
 // fromKernel fills PTX and Types from an intrinsic's kernel.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/sarchlab/smsim/configs"
 	"github.com/sarchlab/smsim/isa"
+	"github.com/sarchlab/smsim/isa/lower"
 )
 
 func forms(t testing.TB) []Form {
@@ -32,6 +33,19 @@ func form(t testing.TB, name string) *Form {
 	}
 	t.Fatalf("no form %s", name)
 	return nil
+}
+
+// Find gives the table's forms of operations, or forms by name.
+func Find(t testing.TB, words ...string) (out []Form) {
+	t.Helper()
+	for _, w := range words {
+		f, err := Lookup(w, forms(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, f.Forms...)
+	}
+	return out
 }
 
 func arch(t testing.TB, name string) *configs.Arch {
@@ -120,7 +134,7 @@ func TestSimulated(t *testing.T) {
 			t.Errorf("%s was not measured", name)
 			continue
 		}
-		s, err := Simulate(f, a)
+		s, err := Simulate(f, a, AsMeasured)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -137,38 +151,66 @@ func TestLoopsCompile(t *testing.T) {
 	a := arch(t, "sm_61")
 	for i := range fs {
 		if f := &fs[i]; i%9 == 0 && !f.Untimed && Lower(f, a).Error == "" {
-			if _, err := Simulate(f, a); err != nil {
+			if _, err := Simulate(f, a, AsMeasured); err != nil {
 				t.Errorf("%s: %v", f.Name, err)
 			}
 		}
 	}
 }
 
-func TestFind(t *testing.T) {
+// TestLookup: what a word means, from testdata/lookup.txt: the word | kind | number of forms | first name or part of the message.
+func TestLookup(t *testing.T) {
 	fs := forms(t)
-	for word, want := range map[string]int{"dp4a": 3, "DP4A": 3, "dp4a.s32.s32": 1, "mul.wide": 2, "__vadd4": 1, "__dp4a": 1, "min": 3, "lop3": 4, "setp": 2, "nosuch": 0} {
-		if got := Find(word, fs); len(got) != want {
-			var names []string
-			for _, f := range got {
-				names = append(names, f.Name)
-			}
-			t.Errorf("%s: %v, want %d", word, names, want)
-		}
+	text, err := os.ReadFile("testdata/lookup.txt")
+	if err != nil {
+		t.Fatal(err)
 	}
-	if err := NotFound("dp4aa", fs); !strings.Contains(err.Error(), `did you mean "dp4a"`) {
-		t.Error(err)
+	for line := range strings.Lines(string(text)) {
+		line = strings.TrimSpace(line)
+		if line == "" || strings.HasPrefix(line, "#") {
+			continue
+		}
+		c := strings.Split(line, "|")
+		for i := range c {
+			c[i] = strings.TrimSpace(c[i])
+		}
+		found, err := Lookup(c[0], fs)
+		kind, first := "forms", ""
+		if len(found.Forms) > 0 {
+			first = found.Forms[0].Name
+		}
+		switch {
+		case err != nil:
+			kind, first = "error", err.Error()
+		case found.Opcode != nil:
+			kind, first = "opcode", found.Opcode.Name()
+		case found.Family != nil:
+			kind = "operation"
+		case found.Group != "":
+			kind = "group"
+		}
+		if kind != c[1] || c[2] != "" && strconv.Itoa(len(found.Forms)) != c[2] || c[1] == "error" && !strings.Contains(first, c[3]) || c[1] != "error" && first != c[3] {
+			t.Errorf("%s: %s, %d forms, %s; want %s", c[0], kind, len(found.Forms), first, line)
+		}
 	}
 }
 
 func TestOpcode(t *testing.T) {
-	o := DescribeOpcode(isa.OpIDP, []*configs.Arch{arch(t, "sm_60"), arch(t, "sm_61"), arch(t, "sm_90")}, forms(t)[:60])
-	if len(o.On) != 2 || o.On[0].Arch != "sm_61" || o.On[1].Throughput != 64 || !strings.Contains(strings.Join(o.PTX, " "), "dp4a.u32.u32") {
+	q, ok := opcodeQuery("IDP")
+	if !ok {
+		t.Fatal("no IDP")
+	}
+	o := DescribeOpcode(q, []*configs.Arch{arch(t, "sm_60"), arch(t, "sm_61"), arch(t, "sm_90")}, Find(t, "dp4a", "mul.lo.s32"))
+	if len(o.On) != 2 || o.On[0].Arch != "sm_61" || o.On[1].Throughput != 64 || strings.Join(o.PTX, " ") != "dp4a.s32.s32 dp4a.u32.u32 dp4a.u32.s32" {
 		t.Errorf("%+v", o)
+	}
+	if got := Ranges(o.Has); got != "6.1, 7.0 to 12.1" {
+		t.Error(got)
 	}
 }
 
 func TestCSV(t *testing.T) {
-	rows, err := Build(Find("dp4a", forms(t)), []*configs.Arch{arch(t, "sm_61"), arch(t, "sm_90")}, SimulateNothing)
+	rows, err := Build(Find(t, "dp4a"), []*configs.Arch{arch(t, "sm_61"), arch(t, "sm_90")}, SimulateNothing)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -214,6 +256,53 @@ func TestDocument(t *testing.T) {
 		}
 		if want := cell(spansText(&rows[0])); !strings.Contains(string(text), want) {
 			t.Errorf("docs/instructions.md says something else of %s than %s: write it again", name, want)
+		}
+	}
+}
+
+// TestFamilies: every operation that lowering knows has a family, and every family's rows agree with their types.
+func TestFamilies(t *testing.T) {
+	list, err := Families()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range list {
+		fam := &list[i]
+		for k := range fam.Shapes {
+			s := &fam.Shapes[k]
+			f := Form{PTX: s.Before + " " + s.Operands + " " + s.After}
+			if n := len(strings.Fields(s.Types)); n != len(f.symbols()) {
+				t.Errorf("%s, form %d: %d types for operands %v", fam.Ops, k+1, n, f.symbols())
+			}
+		}
+	}
+	for _, op := range lower.Operations() {
+		if FamilyOf(op) == nil {
+			t.Errorf("families.yaml lacks %s", op)
+		}
+	}
+}
+
+// TestProbeRate: executions in the loops are kept apart, so none is faster than what the pipes allow.
+func TestProbeRate(t *testing.T) {
+	for _, c := range []struct{ word, archs string }{
+		{"lop3.b32 0x54", "sm_50 sm_90"}, {"and.b32", "sm_20 sm_75"}, {"add.u32", "sm_35 sm_120"}, {"neg.s64", "sm_90"}, {"cvt.s8.s32", "sm_61 sm_90"}, {"__dp4a", "sm_50"},
+		{"bfe.u32", "sm_90"}, {"and.b64", "sm_70"}, {"mul.wide.u32", "sm_61"}, {"prmt.b32.rc8", "sm_86"}, {"min.s16x2", "sm_80"}, {"setp.lt.s32", "sm_60"},
+	} {
+		for n := range strings.FieldsSeq(c.archs) {
+			f, a := &Find(t, c.word)[0], arch(t, n)
+			m := Lower(f, a)
+			s, err := Simulate(f, a, Apart)
+			if err != nil || m.Throughput == 0 {
+				t.Errorf("%s on %s: %v %v", c.word, n, m, err)
+				continue
+			}
+			if got := ResultsPerCycle(s.Interval); got > m.Throughput*1.001 || got < m.Throughput*0.45 {
+				t.Errorf("%s on %s: %.2f results a cycle in the loop, the pipes allow %.2f", c.word, n, got, m.Throughput)
+			}
+			if m.Latency > 0 && s.Latency < m.Latency {
+				t.Errorf("%s on %s: latency %.2f in the loop, the instruction's is %v", c.word, n, s.Latency, m.Latency)
+			}
 		}
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/sarchlab/smsim/configs"
@@ -37,17 +36,20 @@ func Lower(f *Form, a *configs.Arch) Machine {
 	text := c.Kernel()
 	mod, err := ptx.Parse(f.Name, []byte(text))
 	if err != nil {
-		m.Error = firstLine(err)
+		m.Error = reason(err)
 		return m
 	}
-	p, err := lower.Compile(mod, "", a.Target(), lower.Options{})
+	p, err := lower.Compile(mod, "", a.Target(), lower.Options{OpaqueMoves: true})
 	if err != nil {
-		m.Error = firstLine(err)
+		m.Error = reason(err)
 		return m
 	}
-	line := int32(0)
+	line, core := int32(0), f.core
+	if core == "" {
+		core = f.PTX
+	}
 	for i, l := range strings.Split(text, "\n") {
-		if strings.TrimSpace(l) == f.PTX {
+		if strings.TrimSpace(l) == core {
 			line = int32(i + 1)
 		}
 	}
@@ -63,12 +65,9 @@ func Lower(f *Form, a *configs.Arch) Machine {
 	return m
 }
 
-func firstLine(err error) string { return strings.SplitN(err.Error(), "\n", 2)[0] }
-
 // accepted says whether PTX allows the form on the architecture.
 func accepted(f *Form, a *configs.Arch) bool {
-	n, err := strconv.Atoi(strings.TrimPrefix(f.Target, "sm_"))
-	return err == nil && a.SMNumber() >= n
+	return a.SMNumber() >= smOf(f.Target)
 }
 
 // describe gives pipes, latency and throughput of a sequence.

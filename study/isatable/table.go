@@ -9,7 +9,6 @@ import (
 
 	"github.com/sarchlab/smsim/configs"
 	"github.com/sarchlab/smsim/isa"
-	"github.com/sarchlab/smsim/strictyaml"
 )
 
 // Row is a form with what it becomes on the architectures.
@@ -75,16 +74,19 @@ func row(f *Form, archs []*configs.Arch, hopper *configs.Arch, measured map[stri
 		m := Lower(f, a)
 		if s == SimulateAll && m.Error == "" && !f.Untimed {
 			// What cannot be timed has no number; that it can be lowered is said all the same.
-			m.Simulated, _ = Simulate(f, a)
+			m.Simulated, _ = Simulate(f, a, Apart)
 		}
 		r.Machines = append(r.Machines, m)
 	}
 	h := Hardware{}
-	if m, ok := measured[f.measured]; ok {
+	m, ok := measured[f.measured]
+	probe := Apart
+	if ok {
 		h.MeasuredLatency, h.MeasuredThroughput = m.Latency, ResultsPerCycle(m.Interval)
+		probe = AsMeasured
 	}
 	if s != SimulateNothing && !f.Untimed {
-		if sim, err := Simulate(f, hopper); err == nil {
+		if sim, err := Simulate(f, hopper, probe); err == nil {
 			h.SimulatedLatency, h.SimulatedThroughput = sim.Latency, ResultsPerCycle(sim.Interval)
 		}
 	}
@@ -101,66 +103,13 @@ func row(f *Form, archs []*configs.Arch, hopper *configs.Arch, measured map[stri
 	return r
 }
 
-// Find gives the forms that a word means: a form's whole name, an operation (dp4a), the start of a name (mul.wide), or the
-// intrinsic (__dp4a).
-func Find(word string, forms []Form) []Form {
-	low := strings.ToLower(strings.TrimSpace(word))
-	for _, match := range []func(f *Form) bool{
-		func(f *Form) bool { return strings.ToLower(f.Name) == low },
-		func(f *Form) bool { return operation(f.Name) == low },
-		func(f *Form) bool { return strings.HasPrefix(f.Name, low+".") },
-		func(f *Form) bool { return slices.Contains(strings.FieldsFunc(f.CUDA, notName), low) },
-		func(f *Form) bool { return slices.Contains(strings.FieldsFunc(f.PTX, notWord), low) },
-	} {
-		var out []Form
-		for i := range forms {
-			if match(&forms[i]) {
-				out = append(out, forms[i])
-			}
-		}
-		if len(out) > 0 {
-			return out
-		}
-	}
-	return nil
-}
-
-// operation is the part of a name before the modifiers.
-func operation(name string) string {
-	if i := strings.IndexAny(name, ". "); i > 0 {
-		return name[:i]
-	}
-	return name
-}
-
-func notName(r rune) bool {
-	return r != '_' && (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z')
-}
-
-func notWord(r rune) bool { return notName(r) }
-
-// NotFound is the error for a word that is no instruction, with the nearest that are.
-func NotFound(word string, forms []Form) error {
-	var names []string
-	for i := range forms {
-		names = append(names, operation(forms[i].Name), forms[i].Name)
-	}
-	for op := isa.OpNone + 1; op < isa.NumOps; op++ {
-		names = append(names, op.String())
-	}
-	hint := strictyaml.DidYouMean(word, names)
-	if !strings.Contains(hint, "did you mean") {
-		hint = "; smsim isa lists what there is"
-	}
-	return fmt.Errorf("no PTX instruction, intrinsic or machine opcode %q%s", word, hint)
-}
-
 // Opcode is a machine opcode on the architectures that have it.
 type Opcode struct {
 	Name    string     `json:"name"`
 	Meaning string     `json:"meaning"`
 	Class   string     `json:"class"`
-	PTX     []string   `json:"ptx"` // forms whose machine code has it on one of the architectures
+	PTX     []string   `json:"ptx"`       // forms whose machine code has it on one of the architectures
+	Has     []string   `json:"exists_on"` // compute capabilities of all bundled architectures that have it
 	On      []OpcodeOn `json:"architectures"`
 }
 
@@ -177,20 +126,13 @@ type OpcodeOn struct {
 	Source        string   `json:"source"`
 }
 
-// OpcodeByName finds a machine opcode; modifiers after a dot are ignored.
-func OpcodeByName(word string) (isa.Op, bool) {
-	name, _, _ := strings.Cut(strings.ToUpper(word), ".")
-	return isa.OpByName(name)
-}
-
-// DescribeOpcode gives an opcode's timing without modifiers on the architectures that have it.
-func DescribeOpcode(op isa.Op, archs []*configs.Arch, forms []Form) Opcode {
-	in := isa.Inst{Op: op}
-	c := in.Class()
-	o := Opcode{Name: op.String(), Meaning: op.Doc(), Class: c.String(), PTX: []string{}, On: []OpcodeOn{}}
+// DescribeOpcode gives an opcode's timing on the architectures that have it.
+func DescribeOpcode(q *OpcodeQuery, archs []*configs.Arch, forms []Form) Opcode {
+	c := q.class()
+	o := Opcode{Name: q.Name(), Meaning: q.Op.Doc(), Class: c.String(), PTX: []string{}, Has: q.existsOn(), On: []OpcodeOn{}}
 	for _, a := range archs {
 		row, ok := a.Classes[c.String()]
-		if !ok || !op.OnTarget(a.SMNumber()) {
+		if !ok || !q.on(a.SMNumber()) {
 			continue
 		}
 		t, _ := a.Throughput(c)
@@ -198,11 +140,11 @@ func DescribeOpcode(op isa.Op, archs []*configs.Arch, forms []Form) Opcode {
 	}
 	for i := range forms {
 		for _, a := range archs {
-			if !op.OnTarget(a.SMNumber()) {
+			if !q.on(a.SMNumber()) {
 				continue
 			}
 			m := Lower(&forms[i], a)
-			if slices.ContainsFunc(m.Code, func(text string) bool { return opcodeOf(text) == o.Name }) {
+			if slices.ContainsFunc(m.Code, q.matches) {
 				o.PTX = append(o.PTX, forms[i].Name)
 				break
 			}
@@ -211,14 +153,63 @@ func DescribeOpcode(op isa.Op, archs []*configs.Arch, forms []Form) Opcode {
 	return o
 }
 
-// opcodeOf is the opcode of an instruction's text: after a guard, before modifiers.
+// on says that the target has the opcode with the modifiers: the 64-bit product of IMAD came with Volta.
+func (q *OpcodeQuery) on(sm int) bool {
+	return q.Op.OnTarget(sm) && (q.class() != isa.ClassIMADWIDE || sm >= 70)
+}
+
+// existsOn are the compute capabilities of the bundled architectures that have the opcode.
+func (q *OpcodeQuery) existsOn() []string {
+	out := []string{}
+	for _, name := range configs.List() {
+		if n := smOf(name); q.on(n) {
+			out = append(out, fmt.Sprintf("%d.%d", n/10, n%10))
+		}
+	}
+	return out
+}
+
+// Ranges shortens a list of compute capabilities in ascending order: neighbours among the bundled ones become a range.
+func Ranges(list []string) string {
+	var all []string
+	for _, name := range configs.List() {
+		n := smOf(name)
+		all = append(all, fmt.Sprintf("%d.%d", n/10, n%10))
+	}
+	var parts []string
+	for i := 0; i < len(list); {
+		k := i
+		at := slices.Index(all, list[i])
+		for k+1 < len(list) && at+k+1-i < len(all) && all[at+k+1-i] == list[k+1] {
+			k++
+		}
+		part := list[i]
+		if k > i {
+			part += " to " + list[k]
+		}
+		parts = append(parts, part)
+		i = k + 1
+	}
+	return strings.Join(parts, ", ")
+}
+
+// matches says that an instruction's text has the opcode with the modifiers.
+func (q *OpcodeQuery) matches(text string) bool {
+	name := opcodeOf(text)
+	if operation(name) != q.Op.String() {
+		return false
+	}
+	mods := strings.Split(name, ".")
+	return !slices.ContainsFunc(q.Mods, func(m string) bool { return !slices.Contains(mods, m) })
+}
+
+// opcodeOf is the opcode of an instruction's text with its modifiers: after a guard, before the operands.
 func opcodeOf(text string) string {
 	words := strings.Fields(text)
 	if len(words) > 1 && strings.HasPrefix(words[0], "@") {
 		words = words[1:]
 	}
-	name, _, _ := strings.Cut(words[0], ".")
-	return strings.TrimSuffix(name, ";")
+	return strings.TrimSuffix(words[0], ";")
 }
 
 // Span is a run of architectures on which a form is the same.

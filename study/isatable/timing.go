@@ -26,19 +26,30 @@ func ResultsPerCycle(interval float64) float64 {
 	return 32 / interval
 }
 
+// Probe says how the executions of a timing loop stand to each other.
+type Probe uint8
+
+const (
+	// Apart keeps the compiler from seeing that the executions have operands in common: none is folded into another, and
+	// nothing of one is computed before the loop. The times are the instruction's own.
+	Apart Probe = iota
+	// AsMeasured leaves the loop to the compiler, as the loops that ran on the GPU were.
+	AsMeasured
+)
+
 // Simulate times the form in the two loops of the hardware measurement: one warp with a chain through the first
 // operand, and 16 warps with four chains each. The time is the clock from the first warp's start to the last one's end.
-func Simulate(f *Form, a *configs.Arch) (*Simulated, error) {
+func Simulate(f *Form, a *configs.Arch, probe Probe) (*Simulated, error) {
 	if f.Untimed {
 		return nil, fmt.Errorf("%s has no timing loop", f.Name)
 	}
 	var cycles [2]float64
 	for i, shape := range []loop{{latencyBody, latencyLoops, 1, 1}, {throughputBody, throughputLoops, throughputChains, throughputWarps}} {
-		mod, err := ptx.Parse(f.Name, []byte(f.loopKernel(shape)))
+		mod, err := ptx.Parse(f.Name, []byte(f.loopKernel(shape, probe)))
 		if err != nil {
 			return nil, err
 		}
-		p, err := lower.Compile(mod, "", a.Target(), lower.Options{})
+		p, err := lower.Compile(mod, "", a.Target(), lower.Options{OpaqueMoves: probe == Apart})
 		if err != nil {
 			return nil, err
 		}
@@ -54,7 +65,7 @@ type loop struct{ body, loops, chains, warps int }
 
 // loopKernel is a kernel t(A, B, C, D, T): operands by thread from A, B, C, the result to D, start and end clock of each
 // thread to T.
-func (f *Form) loopKernel(l loop) string {
+func (f *Form) loopKernel(l loop, probe Probe) string {
 	var sb strings.Builder
 	p := func(format string, args ...any) { fmt.Fprintf(&sb, format+"\n", args...) }
 	c := f.conform()
@@ -107,12 +118,26 @@ func (f *Form) loopKernel(l loop) string {
 			text := f.PTX
 			for _, s := range []string{"d", "e", "a"} {
 				text = strings.ReplaceAll(text, "%"+s+" ", fmt.Sprintf("%%%s%d ", s, k))
-				for _, end := range []string{",", ";", ".", "]"} {
+				for _, end := range []string{",", ";", ".", "]", "}", "|"} {
 					text = strings.ReplaceAll(text, "%"+s+end, fmt.Sprintf("%%%s%d%s", s, k, end))
+				}
+			}
+			if probe == Apart {
+				text += fmt.Sprintf(" mov.%s %%d%d, %%d%d;", moveType(c.Result), k, k)
+				if c.Second != "" {
+					text += fmt.Sprintf(" mov.%s %%e%d, %%e%d;", moveType(c.Second), k, k)
 				}
 			}
 			if chained {
 				text += " " + feed(fmt.Sprintf("%%a%d", k), c.Operands[0], fmt.Sprintf("%%d%d", k), c.Result)
+			}
+			if probe == Apart {
+				for i, s := range letters {
+					if s == "a" {
+						s = fmt.Sprintf("a%d", k)
+					}
+					text += fmt.Sprintf(" mov.%s %%%s, %%%s;", moveType(c.Operands[i]), s, s)
+				}
 			}
 			p("%s", text)
 		}
@@ -140,6 +165,9 @@ func register(t string) string {
 	}
 	return "b16"
 }
+
+// moveType is the type of a move between two such registers.
+func moveType(t string) string { return strings.Replace(register(t), "f32", "b32", 1) }
 
 // convert takes the low bits of a 64-bit value.
 func convert(to, typ, from string) string {

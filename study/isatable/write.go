@@ -76,7 +76,7 @@ func WriteCSV(w io.Writer, rows []Row) error {
 				sl, st, ml, mt = num(h.SimulatedLatency), num(h.SimulatedThroughput), num(h.MeasuredLatency), num(h.MeasuredThroughput)
 				folded = strconv.FormatBool(h.Folded)
 			}
-			out = append(out, []string{r.Name, r.Kind, r.Group, r.PTX, r.Since, r.Target, m.Arch, strconv.FormatBool(m.Accepted), strconv.FormatBool(m.Native),
+			out = append(out, []string{r.Name, r.Kind, r.Group, strings.ReplaceAll(r.PTX, "\n", " "), r.Since, r.Target, m.Arch, strconv.FormatBool(m.Accepted), strconv.FormatBool(m.Native),
 				strconv.Itoa(len(m.Code)), strings.Join(m.Code, "; "), strings.Join(m.Pipes, " "), num(m.Latency), num(m.Throughput), m.Confidence, sl, st, ml, mt,
 				folded, r.Meaning, r.Rules, r.AMD, r.CUDA, m.Error})
 		}
@@ -84,7 +84,7 @@ func WriteCSV(w io.Writer, rows []Row) error {
 	return c.WriteAll(out)
 }
 
-// WriteMarkdown writes the table for readers: a section for each group, machine code by architecture, and sm_90 measured
+// WriteMarkdown writes the table for readers, rows of opcodes last: a section for each group, machine code by architecture, and sm_90 measured
 // beside simulated.
 func WriteMarkdown(w io.Writer, rows []Row) error {
 	var b strings.Builder
@@ -94,7 +94,7 @@ Written by ` + "`smsim isa --format markdown`" + `. For each PTX instruction, ea
 intrinsic: what it does, since when, the closest AMD instruction, and for each compute capability the machine code that
 smsim lowers it to with the results that one SM completes a cycle (at most: pipes, SM-wide units and issue slots). A form
 that PTX rejects on an older target is marked "emulated": smsim lowers it there all the same. ` + "`smsim isa NAME`" + ` shows the whole
-code and the latencies.
+code and the latencies, and those of every other PTX instruction with its types and modifiers.
 
 On sm_90 the loops of the measurement are compared: latency in cycles of one warp's dependent chain, and results a cycle
 with 16 warps of four chains, on an H200 and on the simulator. * : the compiler (NVIDIA's for the measured loop, smsim's
@@ -103,6 +103,10 @@ lowering for the simulated one) folded or fused executions, so that the number i
 	group := ""
 	for i := range rows {
 		r := &rows[i]
+		if r.Kind == KindOpcode {
+			opcodesMarkdown(&b, rows[i:])
+			break
+		}
 		if r.Group != group {
 			group = r.Group
 			fmt.Fprintf(&b, "\n## %s\n\n", group)
@@ -152,9 +156,7 @@ func marked(v float64, folded bool) string {
 
 // spansText lists machine code and throughput by compute capability.
 func spansText(r *Row) string {
-	type part struct{ from, to, text string }
-	var parts []part
-	for _, m := range r.Machines {
+	return joinSpans(r.Machines, func(m *Machine) string {
 		t := m.Opcodes()
 		if m.Error == "" && !m.Accepted && r.Kind == KindPTX {
 			t += " (emulated)"
@@ -162,6 +164,17 @@ func spansText(r *Row) string {
 		if m.Throughput > 0 {
 			t += ": " + short(m.Throughput)
 		}
+		return t
+	})
+}
+
+// joinSpans writes a text for each run of architectures that share it.
+func joinSpans(ms []Machine, text func(*Machine) string) string {
+	type part struct{ from, to, text string }
+	var parts []part
+	for i := range ms {
+		m := &ms[i]
+		t := text(m)
 		if n := len(parts) - 1; n >= 0 && parts[n].text == t {
 			parts[n].to = m.ComputeCapability
 			continue
