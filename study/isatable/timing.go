@@ -123,7 +123,9 @@ func (f *Form) loopKernel(l loop, probe Probe) string {
 				}
 			}
 			if probe == Apart {
-				text += fmt.Sprintf(" mov.%s %%d%d, %%d%d;", moveType(c.Result), k, k)
+				if register(c.Result) == "b64" { // the chain takes its low half alone
+					text += fmt.Sprintf(" mov.b64 %%d%d, %%d%d;", k, k)
+				}
 				if c.Second != "" {
 					text += fmt.Sprintf(" mov.%s %%e%d, %%e%d;", moveType(c.Second), k, k)
 				}
