@@ -82,7 +82,7 @@ func TestMachineCode(t *testing.T) {
 // TestEveryFormLowers: what PTX accepts has machine code or a reason on every architecture; what it accepts on sm_90 has code there.
 func TestEveryFormLowers(t *testing.T) {
 	// What some target needs no instruction for: hints, constants that are operands, order that a target always keeps.
-	nothing := strings.Fields("prefetch.global.L1 discard.global.L2 ld.param.u32 nanosleep.u32 bar.warp.sync mov.pred membar.cta membar.gl fence.acq_rel.gpu cvt.u8.u32")
+	nothing := strings.Fields("prefetch.global.L1 discard.global.L2 ld.param.u32 nanosleep.u32 bar.warp.sync mov.pred not.pred membar.cta membar.gl fence.acq_rel.gpu cvt.u8.u32")
 	names := []string{"sm_10", "sm_35", "sm_61", "sm_90", "sm_120"}
 	for _, n := range names {
 		a := arch(t, n)
