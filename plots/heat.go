@@ -122,28 +122,43 @@ func (h *HeatMap) Draw(c draw.Canvas) error {
 			fits = fits && (math.IsNaN(v) || numbers.Width(short(v))+2 < w)
 		}
 	}
+	cell := func(i, j int) vg.Rectangle {
+		return vg.Rectangle{Min: vg.Point{X: f.px(float64(j) - 0.5), Y: f.py(float64(i) - 0.5)}, Max: vg.Point{X: f.px(float64(j) + 0.5), Y: f.py(float64(i) + 0.5)}}
+	}
 	for i, row := range h.Z {
 		for j, v := range row {
-			r := vg.Rectangle{Min: vg.Point{X: f.px(float64(j) - 0.5), Y: f.py(float64(i) - 0.5)}, Max: vg.Point{X: f.px(float64(j) + 0.5), Y: f.py(float64(i) + 0.5)}}
 			if math.IsNaN(v) {
-				hatch(&f.c, r, area{white, rising})
+				hatch(&f.c, cell(i, j), area{white, rising})
+				continue
+			}
+			f.c.SetColor(h.colour(v, lo, hi))
+			f.c.Fill(cell(i, j).Path())
+		}
+	}
+	f.contours(h)
+	// The numbers stand on plates of their cell's colour, so that a line through the cell does not cross them.
+	for i, row := range h.Z {
+		for j, v := range row {
+			if !fits || math.IsNaN(v) {
 				continue
 			}
 			fill := h.colour(v, lo, hi)
-			f.c.SetColor(fill)
-			f.c.Fill(r.Path())
-			if fits {
-				s := numbers
-				if luminance(fill) < 0.28 {
-					s.Color = white
-				}
-				f.c.FillText(s, vg.Point{X: (r.Min.X + r.Max.X) / 2, Y: (r.Min.Y + r.Max.Y) / 2}, short(v))
+			s := numbers
+			if luminance(fill) < 0.28 {
+				s.Color = white
 			}
+			r := cell(i, j)
+			at := vg.Point{X: (r.Min.X + r.Max.X) / 2, Y: (r.Min.Y + r.Max.Y) / 2}
+			half := vg.Point{X: s.Width(short(v))/2 + 3, Y: 0.7 * s.FontExtents().Height}
+			back := vg.Rectangle{Min: at.Sub(half), Max: at.Add(half)}
+			f.c.SetColor(fill)
+			f.c.Fill(back.Path())
+			f.c.FillText(s, at, short(v))
 		}
 	}
 	f.drawTicks()
 	f.border()
-	f.contours(h)
+	f.contourLabels(h)
 	f.colourBar(h, z, lo, hi)
 	return nil
 }
@@ -227,27 +242,58 @@ func contourLine(k int) draw.LineStyle {
 	return draw.LineStyle{Color: black, Width: 1.6, Dashes: dashes[k%len(dashes)]}
 }
 
-// contours draws the lines of equal value between the centres of the cells, by marching squares with linear
-// interpolation. A square with a missing corner is left out.
-func (f *panel) contours(h *HeatMap) {
-	for k, level := range h.Contours {
-		var at vg.Point
-		drawn := false
-		for i := 0; i+1 < len(h.Y); i++ {
-			for j := 0; j+1 < len(h.X); j++ {
-				for _, s := range crossings(h.Z[i][j], h.Z[i][j+1], h.Z[i+1][j+1], h.Z[i+1][j], level) {
-					a := vg.Point{X: f.px(float64(j) + s[0]), Y: f.py(float64(i) + s[1])}
-					b := vg.Point{X: f.px(float64(j) + s[2]), Y: f.py(float64(i) + s[3])}
-					f.c.StrokeLine2(draw.LineStyle{Color: fade(white, 0.7), Width: 3}, a.X, a.Y, b.X, b.Y)
-					f.c.StrokeLine2(contourLine(k), a.X, a.Y, b.X, b.Y)
-					at, drawn = a, true
-				}
+// pieces calls fn with the line pieces of a level between the centres of the cells, by marching squares with linear interpolation. A
+// square with a missing corner is left out.
+func (f *panel) pieces(h *HeatMap, level float64, fn func(a, b vg.Point)) {
+	for i := 0; i+1 < len(h.Y); i++ {
+		for j := 0; j+1 < len(h.X); j++ {
+			for _, s := range crossings(h.Z[i][j], h.Z[i][j+1], h.Z[i+1][j+1], h.Z[i+1][j], level) {
+				fn(vg.Point{X: f.px(float64(j) + s[0]), Y: f.py(float64(i) + s[1])}, vg.Point{X: f.px(float64(j) + s[2]), Y: f.py(float64(i) + s[3])})
 			}
 		}
-		if drawn {
-			s := f.style(valueSize, black)
-			s.XAlign, s.YAlign = text.XCenter, text.YCenter
-			plate(&f.c, s, at, compact(level), black)
+	}
+}
+
+// contours draws the lines of equal value.
+func (f *panel) contours(h *HeatMap) {
+	for k, level := range h.Contours {
+		f.pieces(h, level, func(a, b vg.Point) {
+			f.c.StrokeLine2(draw.LineStyle{Color: fade(white, 0.7), Width: 3}, a.X, a.Y, b.X, b.Y)
+			f.c.StrokeLine2(contourLine(k), a.X, a.Y, b.X, b.Y)
+		})
+	}
+}
+
+// contourLabels writes each line's value where the line is farthest from the numbers of the cells and from the other labels; a line without such a
+// place keeps its mark in the colour bar.
+func (f *panel) contourLabels(h *HeatMap) {
+	var taken []vg.Point
+	for i, row := range h.Z {
+		for j := range row {
+			taken = append(taken, vg.Point{X: f.px(float64(j)), Y: f.py(float64(i))})
+		}
+	}
+	s := f.style(valueSize, black)
+	s.XAlign, s.YAlign = text.XCenter, text.YCenter
+	for _, level := range h.Contours {
+		txt := compact(level)
+		reach := vg.Point{X: s.Width(txt) + 4, Y: s.FontExtents().Height}
+		var at vg.Point
+		best := 1.0 // in units of the size of two texts side by side or one above the other
+		f.pieces(h, level, func(a, b vg.Point) {
+			for _, p := range []vg.Point{{X: (a.X + b.X) / 2, Y: (a.Y + b.Y) / 2}, a, b} {
+				near := math.Inf(1)
+				for _, t := range taken {
+					near = min(near, max(math.Abs(float64((p.X-t.X)/reach.X)), math.Abs(float64((p.Y-t.Y)/reach.Y))))
+				}
+				if near > best+1e-9 {
+					at, best = p, near
+				}
+			}
+		})
+		if best > 1 {
+			plate(&f.c, s, at, txt, black)
+			taken = append(taken, at)
 		}
 	}
 }

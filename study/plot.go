@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/sarchlab/smsim/configs"
+	"github.com/sarchlab/smsim/plots"
 	"github.com/sarchlab/smsim/strictyaml"
 )
 
@@ -35,6 +36,7 @@ var pictureKinds = []struct{ name, what string }{
 	{"bars", "a sweep's points as bars"},
 	{"whatif", "response to changed numbers"},
 	{"sensitivity", "tornado of a sensitivity analysis"},
+	{"gain", "gain of an instruction over chains and warps, loads and latency (gainmap)"},
 	{"scatter", "predicted against measured"},
 }
 
@@ -79,6 +81,12 @@ func CheckKinds(kinds []string) error {
 	return nil
 }
 
+// Drawing is a picture that another package makes, with the name of its files.
+type Drawing struct {
+	Name   string
+	Figure plots.Figure
+}
+
 // Plot draws a saved result. It is an error if it has no picture of the kinds asked for.
 func Plot(s *Saved, opt PlotOptions) ([]Picture, error) {
 	figs, err := s.figures(slices.Contains(opt.Kinds, "occupancy"))
@@ -108,6 +116,12 @@ func (s *Saved) figures(occupancy bool) ([]figure, error) {
 		return sensitivityFigures(s.Sensitivity), nil
 	case s.Sweep != nil:
 		return sweepFigures(s.Sweep)
+	case s.Drawings != nil:
+		var figs []figure
+		for _, d := range s.Drawings {
+			figs = append(figs, figure{d.Name, d.Figure, 0})
+		}
+		return figs, nil
 	case s.Scatter != nil:
 		return []figure{{"scatter", s.Scatter, 0}}, nil
 	}

@@ -23,6 +23,7 @@ type Saved struct {
 	Sensitivity *Sensitivity
 	Sweep       []*SweepRecord
 	Scatter     *plots.Scatter
+	Drawings    []Drawing
 }
 
 // ReadSaved reads the JSON that run, compare and whatif write, the lines that sweep writes, or a CSV table with the

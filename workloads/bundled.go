@@ -12,7 +12,7 @@ var bundled embed.FS
 // Bundled is the file system of the bundled workloads: one folder each, with a study.yaml, the kernel's PTX and its CUDA source.
 func Bundled() fs.FS { return bundled }
 
-// BundledNames lists the folders of Bundled.
+// BundledNames lists the folders of Bundled that have a study or workload to run.
 func BundledNames() []string {
 	entries, err := bundled.ReadDir(".")
 	if err != nil {
@@ -20,7 +20,7 @@ func BundledNames() []string {
 	}
 	var names []string
 	for _, e := range entries {
-		if e.IsDir() {
+		if _, err := fs.Stat(bundled, e.Name()+"/study.yaml"); e.IsDir() && err == nil {
 			names = append(names, e.Name())
 		}
 	}

@@ -166,6 +166,11 @@ func decode(name string, text []byte, r reader) (*Plan, error) {
 	if n.Kind != strictyaml.Mapping {
 		return nil, n.Errorf("expected a workload or study file: a mapping with kernel and launch, or with variants and launches")
 	}
+	for _, other := range []string{"sweep", "gainmap"} {
+		if _, ok := n.Get(other); ok {
+			return nil, n.Errorf("this is no workload or study file but one for smsim %s", other)
+		}
+	}
 	if isStudy(n) {
 		return decodeStudy(name, n, r)
 	}

@@ -3,15 +3,10 @@ package main
 import (
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
-	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
-	"gonum.org/v1/plot/vg"
 
-	"github.com/sarchlab/smsim/plots"
-	"github.com/sarchlab/smsim/strictyaml"
 	"github.com/sarchlab/smsim/study"
 	"github.com/sarchlab/smsim/study/gainmap"
 	"github.com/sarchlab/smsim/workloads"
@@ -19,20 +14,22 @@ import (
 
 func newGainMap() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "gainmap [KIND ...]",
+		Use:   "gainmap [STUDY ...]",
 		Short: "where an integer instruction pays: gain over chains, warps, loads and memory latency",
 		Long: `gainmap generates kernels with an instruction and without it, simulates them, and maps the gain
 twice: over independent chains a thread and resident warps, and over loads for each result and the
 latency of a load.
 
-KIND is dp4a (against extracting bytes), imad (against shifts and additions) or dpx (against
-additions and maxima); default dp4a. With --out the maps are drawn, with contours and the line of
-break-even.`,
+STUDY is a file (docs/schema/gainmap.schema.json) or a bundled study: dp4a (against extracting
+bytes), imad (against shifts and additions) or dpx (against additions and maxima); default dp4a.
+Both forms must give the same output in every cell. With --out the maps are drawn, with contours
+and the line of break-even; smsim plot gainmap.json draws them again.`,
 		Example: `  smsim gainmap dp4a --arch sm_61,sm_90 --out maps
+  smsim gainmap workloads/gainmap/dpx.yaml
   smsim gainmap dpx imad --arch sm_120 --format json`,
 	}
 	f := cmd.Flags()
-	f.StringSlice("arch", nil, "architectures (default "+study.DefaultArch+")")
+	f.StringSlice("arch", nil, "architectures (default: those of the study)")
 	f.StringArray("set", nil, "change a number of the architecture, such as classes.idp.issue_interval=2 (repeatable)")
 	f.String("out", "", "directory for gainmap.txt, .json, .csv and the pictures")
 	f.String("format", "", "format on standard output: text, json or csv (default text)")
@@ -57,70 +54,51 @@ func runGainMap(cmd *cobra.Command, names []string) error {
 	if err := s.applyTarget(&plan); err != nil {
 		return err
 	}
-	if len(plan.Archs) == 0 {
-		plan.Archs = []string{study.DefaultArch}
+	if len(names) == 0 {
+		names = []string{"dp4a"}
 	}
-	kinds, err := gainKinds(names)
-	if err != nil {
-		return err
+	var studies []*gainmap.Study
+	total := 0
+	for _, n := range names {
+		st, err := gainmap.Load(n)
+		if err != nil {
+			return &study.InputError{Err: err}
+		}
+		if len(plan.Archs) > 0 || len(st.Archs) == 0 {
+			st.Archs = plan.Archs
+		}
+		if len(st.Archs) == 0 {
+			st.Archs = []string{study.DefaultArch}
+		}
+		studies, total = append(studies, st), total+len(st.Archs)
 	}
 	dir := s.v.GetString("out")
 	if err := checkDir(dir); err != nil {
 		return &study.InputError{Err: err}
 	}
+	bar := newProgress(cmd.ErrOrStderr(), s.v.GetBool("quiet"))
+	defer bar.finish()
 	var maps []*gainmap.Map
-	for _, k := range kinds {
-		for _, arch := range plan.Archs {
-			m, err := gainmap.Simulate(k, arch, gainmap.DefaultGrid(), plan.Settings, study.Options{Workers: s.v.GetInt("workers")})
+	for _, st := range studies {
+		for _, arch := range st.Archs {
+			m, err := gainmap.Simulate(st.Kind, arch, st.Grid, plan.Settings, study.Options{Workers: s.v.GetInt("workers")})
 			if err != nil {
-				return err
+				return fmt.Errorf("%s: %w", st.Name, err)
 			}
 			maps = append(maps, m)
+			bar.count("maps", len(maps), total)
 		}
 	}
+	bar.finish()
 	if err := gainmap.Write(cmd.OutOrStdout(), maps, format); err != nil || dir == "" {
 		return err
 	}
-	if err := writeSet(cmd.ErrOrStderr(), s.v.GetBool("quiet"), dir, "gainmap", func(w io.Writer, f string) error { return gainmap.Write(w, maps, f) }, nil, false); err != nil {
-		return err
-	}
-	return drawMaps(maps, dir)
-}
-
-func gainKinds(names []string) ([]gainmap.Kind, error) {
-	all := gainmap.Kinds()
-	if len(names) == 0 {
-		return all[:1], nil
-	}
-	var known []string
-	for _, k := range all {
-		known = append(known, k.Name)
-	}
-	var out []gainmap.Kind
-	for _, n := range names {
-		i := slices.Index(known, n)
-		if i < 0 {
-			return nil, usageError{fmt.Errorf("there is no pair %q%s", n, strictyaml.DidYouMean(n, known))}
-		}
-		out = append(out, all[i])
-	}
-	return out, nil
-}
-
-// drawMaps writes each map as SVG and PNG.
-func drawMaps(maps []*gainmap.Map, dir string) error {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return err
-	}
+	var saved study.Saved
 	for _, m := range maps {
-		for i, f := range m.Figures() {
-			base := fmt.Sprintf("gain_%s_%s_%s", m.Kind, m.Arch, []string{"chains", "memory"}[i])
-			for _, ext := range []string{"svg", "png"} {
-				if err := plots.Save(f, filepath.Join(dir, base+"."+ext), 17*vg.Centimeter, 10*vg.Centimeter); err != nil {
-					return err
-				}
-			}
-		}
+		saved.Drawings = append(saved.Drawings, m.Figures()...)
 	}
-	return nil
+	return writeSet(cmd.ErrOrStderr(), s.v.GetBool("quiet"), dir, "gainmap", func(w io.Writer, f string) error { return gainmap.Write(w, maps, f) },
+		func() ([]study.Picture, error) {
+			return study.Plot(&saved, study.PlotOptions{Formats: strings.Fields("svg png"), Style: "light"})
+		}, true)
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/sarchlab/smsim/plots"
 	"github.com/sarchlab/smsim/study"
+	"github.com/sarchlab/smsim/study/gainmap"
 )
 
 func newPlot() *cobra.Command {
@@ -21,9 +22,9 @@ func newPlot() *cobra.Command {
 		Use:   "plot RESULT...",
 		Short: "draw saved results again: other pictures, formats, sizes, styles",
 		Long: `plot draws pictures of results that other commands saved: report.json of smsim run, compare.json,
-whatif.json, sensitivity.json, results.jsonl of smsim sweep, or a CSV table with the columns
-measured and predicted (and, if wanted, class). Nothing is simulated. With several results each
-gets its own directory below --out, named after its file's directory.
+whatif.json, sensitivity.json, results.jsonl of smsim sweep, gainmap.json, or a CSV table with the
+columns measured and predicted (and, if wanted, class). Nothing is simulated. With several results
+each gets its own directory below --out, named after its file's directory.
 
 Kinds of pictures (--kind, repeatable; left out: all that the result has, but for occupancy):
   ` + strings.Join(study.PictureKinds(), "\n  "),
@@ -107,7 +108,10 @@ func plotFiles(cmd *cobra.Command, args []string) error {
 		if err != nil {
 			return &study.InputError{Err: readError(name, err)}
 		}
-		if saved[i], err = study.ReadSaved(name, text); err != nil {
+		if saved[i], err = gainmap.Read(name, text); err == nil && saved[i] == nil {
+			saved[i], err = study.ReadSaved(name, text)
+		}
+		if err != nil {
 			return &study.InputError{Err: err}
 		}
 	}

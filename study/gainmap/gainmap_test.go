@@ -9,7 +9,7 @@ import (
 
 // TestForms simulates a small map of every pair on an old and a new architecture: Simulate compares the outputs of both forms.
 func TestForms(t *testing.T) {
-	g := Grid{Chains: []int{1, 3}, Warps: []int{1, 4}, Loads: []float64{0, 2}, Latencies: []int{30, 300}, Iteration: 32}
+	g := Grid{Chains: []int{1, 3}, Warps: []int{1, 4}, Loads: []float64{0, 2}, Latencies: []int{30, 300}, Iteration: 32, MapLoads: 0.5, MapChains: 2, MapWarps: 2}
 	for _, k := range Kinds() {
 		for _, arch := range []string{"sm_61", "sm_90"} {
 			m, err := Simulate(k, arch, g, workloads.Settings{}, study.Options{})

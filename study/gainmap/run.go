@@ -18,23 +18,19 @@ import (
 // Grid is what a map covers.
 type Grid struct {
 	Chains    []int
-	Warps     []int     // resident warps a scheduler, blocks of 128 threads (four warps)
+	Warps     []int     // resident warps a scheduler, one for each block
 	Loads     []float64 // for each result
 	Latencies []int     // cycles of a load that hits L1
 	Iteration int       // iterations of the loop
+
+	MapLoads            float64 // of the map over chains and warps
+	MapChains, MapWarps int     // of the map over loads and latency
 }
 
 // DefaultGrid is the shipped size.
 func DefaultGrid() Grid {
-	return Grid{Chains: []int{1, 2, 4, 8}, Warps: []int{1, 2, 4, 8, 16}, Loads: []float64{0, 0.5, 1, 2}, Latencies: []int{20, 40, 100, 200, 400, 800}, Iteration: 64}
+	return Grid{Chains: []int{1, 2, 4, 8}, Warps: []int{1, 2, 4, 8, 16}, Loads: []float64{0, 0.5, 1, 2}, Latencies: []int{20, 40, 100, 200, 400, 800}, Iteration: 64, MapLoads: 0.5, MapChains: 2, MapWarps: 2}
 }
-
-// The cells that stay fixed while the others vary.
-const (
-	mapLoads  = 0.5 // of the map over chains and warps
-	mapChains = 2   // of the map over loads and latency
-	mapWarps  = 2
-)
 
 // Map is the gain of one kind on one architecture.
 type Map struct {
@@ -53,26 +49,29 @@ type Table struct {
 	Column  string      `json:"column"`
 	Rows    []float64   `json:"rows"`
 	Columns []float64   `json:"columns"`
-	Gain    [][]float64 `json:"gain"` // speed-up, [row][column]
+	Gain    [][]float64 `json:"gain"` // speed-up, [row][column]; 0: so many warps are not resident at once
 	Fewer   [][]float64 `json:"instruction_ratio"`
 }
 
-const threads = 128
-
 // Simulate fills the map of a kind on an architecture.
 func Simulate(k Kind, arch string, g Grid, base workloads.Settings, opt study.Options) (*Map, error) {
+	a, err := configs.Load(arch, nil)
+	if err != nil {
+		return nil, &study.InputError{Err: err}
+	}
+	threads := 32 * a.SM.SubPartitions // a block is one warp a scheduler
 	m := &Map{Schema: sim.Schema, Kind: k.Name, About: k.About, Arch: arch}
-	m.Chains = Table{Title: fmt.Sprintf("%g loads for each result", mapLoads), Row: "independent chains a thread", Column: "resident warps a scheduler"}
+	m.Chains = Table{Title: fmt.Sprintf("%g loads for each result", g.MapLoads), Row: "independent chains a thread", Column: "resident warps a scheduler"}
 	var cases []*workloads.Case
 	shapes := []Shape{}
 	for _, c := range g.Chains {
-		shapes = append(shapes, Shape{c, mapLoads})
+		shapes = append(shapes, Shape{c, g.MapLoads})
 		m.Chains.Rows = append(m.Chains.Rows, float64(c))
 	}
 	file := &workloads.KernelFile{Path: k.Name + ".ptx", Text: []byte(Generate(k, shapes))}
 	for _, s := range shapes {
 		for _, w := range g.Warps {
-			cases = append(cases, pair(k, s, w, file, g)...)
+			cases = append(cases, pair(k, s, w, threads, file, g)...)
 		}
 	}
 	for _, w := range g.Warps {
@@ -81,21 +80,17 @@ func Simulate(k Kind, arch string, g Grid, base workloads.Settings, opt study.Op
 	if err := m.Chains.fill(k, arch, cases, base, opt); err != nil {
 		return nil, err
 	}
-	m.Memory = Table{Title: fmt.Sprintf("%d chains a thread, %d warps a scheduler", mapChains, mapWarps), Row: "loads for each result", Column: "latency of a load that hits L1 (cycles)", Rows: g.Loads}
+	m.Memory = Table{Title: fmt.Sprintf("%d chains a thread, %d warps a scheduler", g.MapChains, g.MapWarps), Row: "loads for each result", Column: "latency of a load that hits L1 (cycles)", Rows: g.Loads}
 	shapes = nil
 	for _, l := range g.Loads {
-		shapes = append(shapes, Shape{mapChains, l})
+		shapes = append(shapes, Shape{g.MapChains, l})
 	}
 	file = &workloads.KernelFile{Path: k.Name + ".ptx", Text: []byte(Generate(k, shapes))}
-	a, err := configs.Load(arch, nil)
-	if err != nil {
-		return nil, &study.InputError{Err: err}
-	}
 	rows := make([]Table, len(g.Latencies))
 	for i, lat := range g.Latencies {
 		cases = nil
 		for _, s := range shapes {
-			cases = append(cases, pair(k, s, mapWarps, file, g)...)
+			cases = append(cases, pair(k, s, g.MapWarps, threads, file, g)...)
 		}
 		set := base
 		set.Overrides = append(slices.Clone(base.Overrides), latency(a, lat)...)
@@ -136,13 +131,13 @@ func latency(a *configs.Arch, cycles int) workloads.Overrides {
 }
 
 // pair is both forms of a cell.
-func pair(k Kind, s Shape, warps int, file *workloads.KernelFile, g Grid) []*workloads.Case {
+func pair(k Kind, s Shape, warps, threads int, file *workloads.KernelFile, g Grid) []*workloads.Case {
 	var out []*workloads.Case
-	blocks := warps // of four warps each: one a scheduler on SMs with four
+	blocks := warps
 	for _, with := range []bool{true, false} {
 		e := Entry(k, s, with)
 		out = append(out, &workloads.Case{Variant: e, Launch: strconv.Itoa(warps), Kernel: file, Entry: e,
-			Grid: isa.Dim3{X: uint32(blocks), Y: 1, Z: 1}, Block: isa.Dim3{X: threads, Y: 1, Z: 1},
+			Grid: isa.Dim3{X: uint32(blocks), Y: 1, Z: 1}, Block: isa.Dim3{X: uint32(threads), Y: 1, Z: 1},
 			Args: []workloads.Arg{{Name: "table", Buffer: workloads.GenLCG, Seed: 7, Bytes: 32 << 10}, {Name: "out", Buffer: workloads.GenZero, Bytes: uint64(4 * threads * blocks), Out: true},
 				word("n", uint32(g.Iteration)), word("ten", 10), word("one", 1)}})
 	}
@@ -173,6 +168,10 @@ func (t *Table) fill(k Kind, arch string, cases []*workloads.Case, set workloads
 			if with.Outputs[0].FNV1a64 != without.Outputs[0].FNV1a64 {
 				return fmt.Errorf("%s and %s differ in their output on %s", with.Variant, without.Variant, arch)
 			}
+			if blocks := cases[i].Grid.Count(); with.Occupancy.TheoreticalBlocks < blocks || without.Occupancy.TheoreticalBlocks < blocks {
+				gain, fewer = append(gain, 0), append(fewer, 0) // so many warps are not resident at once
+				continue
+			}
 			gain = append(gain, float64(without.Cycles)/float64(with.Cycles))
 			fewer = append(fewer, float64(without.WarpInstructions)/float64(with.WarpInstructions))
 		}
@@ -181,26 +180,45 @@ func (t *Table) fill(k Kind, arch string, cases []*workloads.Case, set workloads
 	return nil
 }
 
-// Figures are the two heat maps with contours of the gain and the line of break-even.
-func (m *Map) Figures() []*plots.HeatMap {
-	var out []*plots.HeatMap
-	for _, t := range []*Table{&m.Chains, &m.Memory} {
-		out = append(out, &plots.HeatMap{Title: fmt.Sprintf("Gain of %s on %s, %s", m.Kind, m.Arch, t.Title), XLabel: t.Column, YLabel: t.Row, ZLabel: "speed-up",
-			X: t.Columns, Y: t.Rows, Z: t.Gain, Center: 1, Contours: contours(t.Gain)})
+// Figures are the two heat maps, with their names.
+func (m *Map) Figures() []study.Drawing {
+	var out []study.Drawing
+	for i, t := range []*Table{&m.Chains, &m.Memory} {
+		note := ""
+		z := make([][]float64, len(t.Gain))
+		for r, row := range t.Gain {
+			for _, v := range row {
+				if v == 0 {
+					v, note = math.NaN(), "Hatched: so many warps are not resident at once."
+				}
+				z[r] = append(z[r], v)
+			}
+		}
+		name := fmt.Sprintf("gain_%s_%s_%s", m.Kind, m.Arch, []string{"chains", "memory"}[i])
+		out = append(out, study.Drawing{Name: name, Figure: &plots.HeatMap{Title: fmt.Sprintf("Gain of %s on %s, %s", m.Kind, m.Arch, t.Title), Note: note,
+			XLabel: t.Column, YLabel: t.Row, ZLabel: "speed-up", X: t.Columns, Y: t.Rows, Z: z, Center: 1, Contours: contours(z)}})
 	}
 	return out
 }
 
-// contours are break-even and round steps within the gains, at most eight.
-func contours(z [][]float64) []float64 {
-	lo, hi := z[0][0], z[0][0]
+// extremes are the least and the largest gain.
+func extremes(z [][]float64) (lo, hi float64) {
+	lo, hi = math.Inf(1), math.Inf(-1)
 	for _, r := range z {
 		for _, v := range r {
-			lo, hi = min(lo, v), max(hi, v)
+			if v > 0 { // neither NaN nor empty
+				lo, hi = min(lo, v), max(hi, v)
+			}
 		}
 	}
+	return lo, hi
+}
+
+// contours are the lines to draw: break-even, and round steps above and below.
+func contours(z [][]float64) []float64 {
+	lo, hi := extremes(z)
 	for _, step := range []float64{0.05, 0.1, 0.2, 0.5, 1, 2, 5} {
-		if (hi-lo)/step > 8 {
+		if (hi-lo)/step > 6 {
 			continue
 		}
 		var out []float64

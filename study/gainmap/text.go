@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/sarchlab/smsim/sim"
 	"github.com/sarchlab/smsim/study"
 )
 
@@ -17,7 +18,7 @@ func Write(w io.Writer, maps []*Map, format string) error {
 	case "json":
 		e := json.NewEncoder(w)
 		e.SetIndent("", "  ")
-		return e.Encode(maps)
+		return e.Encode(Saved{sim.Schema, maps})
 	case "csv":
 		c := csv.NewWriter(w)
 		rows := [][]string{{"kind", "arch", "map", "row", "column", "speedup", "instruction_ratio"}}
@@ -51,6 +52,33 @@ func (t *Table) rows(m *Map, name string, number func(float64) string) [][]strin
 	return out
 }
 
+// Saved is the JSON form of maps.
+type Saved struct {
+	Schema int    `json:"schema"`
+	Maps   []*Map `json:"gain_maps"`
+}
+
+// Read reads maps back from their JSON form; nil if the text is another result.
+func Read(name string, text []byte) (*study.Saved, error) {
+	var s Saved
+	if err := json.Unmarshal(text, &s); err != nil || len(s.Maps) == 0 {
+		return nil, nil //nolint:nilerr // whoever reads other results says what is wrong
+	}
+	if s.Schema != sim.Schema {
+		return nil, fmt.Errorf("%s: a gain map of another version (schema %d, this program reads %d)", name, s.Schema, sim.Schema)
+	}
+	var out study.Saved
+	for _, m := range s.Maps {
+		for _, t := range []*Table{&m.Chains, &m.Memory} {
+			if len(t.Gain) == 0 || len(t.Gain) != len(t.Rows) {
+				return nil, fmt.Errorf("%s: damaged result: a map has not one line for each %s", name, t.Row)
+			}
+		}
+		out.Drawings = append(out.Drawings, m.Figures()...)
+	}
+	return &out, nil
+}
+
 func (t *Table) text(b *strings.Builder) {
 	fmt.Fprintf(b, "\n  speed-up with %s; columns: %s\n  %-28s", t.Title, t.Column, t.Row)
 	for _, c := range t.Columns {
@@ -59,17 +87,18 @@ func (t *Table) text(b *strings.Builder) {
 	b.WriteString("\n")
 	for r := range t.Rows {
 		fmt.Fprintf(b, "  %-28g", t.Rows[r])
-		for _, v := range t.Gain[r] {
+		fewer := 0.0
+		for c, v := range t.Gain[r] {
+			if v == 0 {
+				b.WriteString("       -")
+				continue
+			}
 			fmt.Fprintf(b, "%7.2fx", v)
+			fewer = t.Fewer[r][c]
 		}
-		fmt.Fprintf(b, "   (%.2fx fewer warp-instructions)\n", t.Fewer[r][len(t.Fewer[r])-1])
+		fmt.Fprintf(b, "   (%.2fx fewer warp-instructions)\n", fewer)
 	}
-	lo, hi := t.Gain[0][0], t.Gain[0][0]
-	for _, r := range t.Gain {
-		for _, v := range r {
-			lo, hi = min(lo, v), max(hi, v)
-		}
-	}
+	lo, hi := extremes(t.Gain)
 	switch {
 	case lo >= 1:
 		fmt.Fprintf(b, "  no break-even within the map: it gains everywhere, %.2fx to %.2fx\n", lo, hi)
