@@ -48,48 +48,46 @@ func (f *fn) splitTuples(b *block, n numbering, writes []int32, out bitset) {
 	}
 	for i := len(b.insts) - 1; i >= 0; i-- {
 		in := &b.insts[i]
-		touched := map[isa.Reg]bool{}
-		visit := func(id int, used bool) {
-			first, ok := tuple(id)
-			if !ok {
-				return
+		// A span is closed where the first of its words is defined: the instruction's sources belong to the one before.
+		if in.Guard.Kind == isa.KindNone {
+			var defined []isa.Reg
+			f.defs(in, n, func(id int) {
+				if first, ok := tuple(id); ok {
+					if _, open := end[first]; !open && live[first] == 0 {
+						end[first] = i // nobody reads what this instruction defines
+					}
+					defined = append(defined, first)
+				}
+			})
+			f.defs(in, n, func(id int) {
+				if first, ok := tuple(id); ok && isLive[id] {
+					isLive[id] = false
+					live[first]--
+				}
+			})
+			for _, first := range defined {
+				if to, open := end[first]; open && live[first] == 0 {
+					delete(end, first)
+					if writes[n.of(isa.KindReg, first)] > 1 {
+						f.renameTuple(b, first, i, to)
+					}
+				}
 			}
-			if _, open := end[first]; !open && live[first] == 0 && !touched[first] {
-				end[first] = i
-			}
-			touched[first] = true
-			switch {
-			case used && !isLive[id]:
+		}
+		f.uses(in, n, func(id int) {
+			if first, ok := tuple(id); ok && !isLive[id] {
+				if live[first] == 0 {
+					end[first] = i
+				}
 				isLive[id] = true
 				live[first]++
-			case !used && isLive[id]:
-				isLive[id] = false
-				live[first]--
 			}
-		}
-		// A span is closed below a definition of words that nobody reads, and where the last live word is defined.
-		if in.Guard.Kind == isa.KindNone {
-			f.defs(in, n, func(id int) { visit(id, false) })
-		}
-		f.uses(in, n, func(id int) { visit(id, true) })
-		var closed []isa.Reg
-		for first := range touched {
-			if live[first] == 0 {
-				closed = append(closed, first)
-			}
-		}
-		sort.Slice(closed, func(x, y int) bool { return closed[x] < closed[y] })
-		for _, first := range closed {
-			to, open := end[first]
-			delete(end, first)
-			if open && writes[n.of(isa.KindReg, first)] > 1 {
-				f.renameTuple(b, first, i, to)
-			}
-		}
+		})
 	}
 }
 
-// renameTuple gives a tuple new registers in instructions from to to of a block.
+// renameTuple gives a tuple new registers from the destinations of instruction from of a block to the sources of
+// instruction to.
 func (f *fn) renameTuple(b *block, first isa.Reg, from, to int) {
 	fresh := map[isa.Reg]isa.Reg{}
 	var regs []isa.Reg
@@ -107,11 +105,15 @@ func (f *fn) renameTuple(b *block, first isa.Reg, from, to int) {
 	}
 	for i := from; i <= to; i++ {
 		in := &b.insts[i]
-		for k := range in.Src[:in.NSrc] {
-			rename(&in.Src[k])
+		if i > from {
+			for k := range in.Src[:in.NSrc] {
+				rename(&in.Src[k])
+			}
 		}
-		for k := range in.Dst[:in.NDst] {
-			rename(&in.Dst[k])
+		if i < to || from == to || in.Guard.Kind != isa.KindNone {
+			for k := range in.Dst[:in.NDst] {
+				rename(&in.Dst[k])
+			}
 		}
 	}
 }
