@@ -285,11 +285,11 @@ func (b *builder) dimWord(base uint32, sr isa.SpecialReg, axis int) word {
 
 func (b *builder) s2r(sr isa.SpecialReg) word {
 	d := b.reg()
-	op := isa.OpS2R
+	op, mod := isa.OpS2R, isa.Mod{}
 	if sr == isa.SRClockLo && b.t().Has(isa.OpCS2R) && b.sm() >= 70 {
-		op = isa.OpCS2R
+		op, mod.Flags = isa.OpCS2R, isa.Mod32
 	}
-	b.emit(op, isa.Mod{}, []word{d}, []word{{Kind: isa.KindSpecial, Reg: sr}})
+	b.emit(op, mod, []word{d}, []word{{Kind: isa.KindSpecial, Reg: sr}})
 	return d
 }
 
