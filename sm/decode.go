@@ -24,6 +24,7 @@ const (
 	kindSleep
 	kindReconverge // BSYNC, SYNC, WARPSYNC: may change to another path
 	kindDepBar
+	kindCopyGroup // LDGDEPBAR: its barrier clears when the copies before it are there
 	kindExit
 )
 
@@ -281,6 +282,10 @@ func (m *machine) decode(in *isa.Inst, index map[string]int) (timing, key, error
 			t.kind = kindMembar
 		}
 	case isa.ClassDEPBAR:
+		if in.Op == isa.OpLDGDEPBAR {
+			t.kind = kindCopyGroup
+			break
+		}
 		t.kind = kindDepBar
 		t.depBar, t.depCount = depBarOperands(in)
 	case isa.ClassEXIT:

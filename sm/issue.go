@@ -81,7 +81,7 @@ func (p *smsp) book(w *warp, c *timing, e *isa.Effect, t uint64, off bool) (done
 	k := &sm.mach.keys[c.key]
 	p.record.Pipe, p.record.PipeCycles = int(c.pipe), uint64(hold)
 	if c.queued {
-		start = p.throughQueue(c, t, hold*(1+int(e.ExtraPasses)), 1+int(e.ExtraPasses))
+		start = p.throughQueue(c, t, hold, 1+int(e.ExtraPasses))
 	} else if len(k.pipes) > 0 {
 		n := k.pipes[0]
 		for _, q := range k.pipes[1:] {
@@ -107,8 +107,11 @@ func (p *smsp) book(w *warp, c *timing, e *isa.Effect, t uint64, off bool) (done
 			done = sm.consts.Load(start, e.ConstBank, e.ConstAddr)
 		}
 	}
+	if c.kind == kindCopyGroup {
+		done = max(done, w.copied)
+	}
 	if c.writeBar < 6 {
-		p.setBarrier(w, c.writeBar, done, c.long)
+		p.setBarrier(w, c.writeBar, done, c.long || c.kind == kindCopyGroup)
 	}
 	if c.readBar < 6 {
 		p.setBarrier(w, c.readBar, start+uint64(sm.readRelease), c.long)
@@ -117,8 +120,8 @@ func (p *smsp) book(w *warp, c *timing, e *isa.Effect, t uint64, off bool) (done
 }
 
 // passLatency is how much later a result comes with each further pass. Measured on the H200: MATCH.ANY, one distinct value 28
-// cycles, 32 distinct values 122.
-const passLatency = 3
+// cycles, 32 distinct values 368 (three and four independent chains of one warp).
+const passLatency = 11
 
 // throughQueue takes an instruction through the queue of memory instructions to the unit behind it: the load/store unit,
 // another unit of the SM, or a pipe of the sub-partition.

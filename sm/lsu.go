@@ -112,6 +112,9 @@ func (s *SM) answers(t uint64) {
 				p.setBarrier(w, r.readBar, r.timing.SourcesRead, r.long)
 			}
 			w.memDone = max(w.memDone, r.timing.Complete)
+			if r.class == isa.ClassLDGSTS {
+				w.copied = max(w.copied, r.timing.Complete)
+			}
 			if r.effect.Store {
 				w.storesOut = max(w.storesOut, r.timing.SlotFree)
 			}

@@ -1,6 +1,7 @@
 package sm
 
 import (
+	"encoding/binary"
 	"reflect"
 	"strings"
 	"testing"
@@ -143,6 +144,9 @@ func TestGates(t *testing.T) {
 	}
 	lds := ctl{stall: 1, set: 0}.on(op(isa.OpLDS, isa.R(4), isa.Mem(isa.RZ, 0, false)))
 	lds.Mod.Size = 4
+	match := ctl{stall: 2, set: 0}.on(op(isa.OpMATCH, isa.R(4), isa.R(0)))
+	match.Mod.Sub = isa.SubAny
+	lane := ctl{stall: 2, set: 1}.on(op(isa.OpS2R, isa.R(0), isa.SR(isa.SRLaneID)))
 	constant := op(isa.OpIADD3, isa.R(4), isa.R(0), isa.C(0, 0x210), isa.R(isa.RZ))
 	fence := op(isa.OpMEMBAR, none)
 	fence.Mod.Flags |= isa.ModCTA
@@ -183,6 +187,8 @@ func TestGates(t *testing.T) {
 		{"transcendental queue takes one", []isa.Inst{popc(0), popc(1)}, 1, sim.MIOThrottle, 0},
 		{"transcendental queue is full", []isa.Inst{popc(0), popc(1), popc(2)}, 7, sim.MIOThrottle, 6},
 		{"shared load", []isa.Inst{stall(2, lds), ctl{stall: 1, set: -1, wait: 1}.on(nop())}, 23, sim.ShortScoreboard, 21},
+		{"match of one value", []isa.Inst{stall(2, match), ctl{stall: 1, set: -1, wait: 1}.on(nop())}, 28, sim.ShortScoreboard, 26},
+		{"match of 32 values", []isa.Inst{lane, ctl{stall: 2, set: 0, wait: 2}.on(match), ctl{stall: 1, set: -1, wait: 1}.on(nop())}, 28 + 31*11, sim.ShortScoreboard, 26 + 31*11},
 		{"constant hits", []isa.Inst{constant, stall(1, constant)}, 2, sim.IMCMiss, 0},
 		{"constant misses both levels", []isa.Inst{nop(), constant}, 109, sim.IMCMiss, 108},
 		{"taken branch to the next instruction", []isa.Inst{jump(1), nop()}, 10, sim.BranchResolving, 5},
@@ -201,6 +207,42 @@ func TestGates(t *testing.T) {
 				t.Errorf("issues %d cycles later with %d in %s; want %d with %d\nall states: %v", got, states[c.state], c.state, c.cycles, c.blames, states)
 			}
 		})
+	}
+}
+
+// TestCopyGroup: a copy to shared memory is waited for through the group that closes after it, as a load is.
+func TestCopyGroup(t *testing.T) {
+	a := arch(t, "sm_90")
+	pointer := op(isa.OpMOV, isa.R(2), isa.C(0, 0x210))
+	high := stall(5, op(isa.OpMOV, isa.R(3), isa.C(0, 0x214)))
+	copied := stall(2, op(isa.OpLDGSTS, none, isa.Mem(isa.RZ, 0, false), isa.Mem(2, 0, true)))
+	copied.Mod.Size = 4
+	load := ctl{stall: 2, set: 0}.on(op(isa.OpLDG, isa.R(4), isa.Mem(2, 0, true)))
+	load.Mod.Size = 4
+	group := ctl{stall: 2, set: 0}.on(op(isa.OpLDGDEPBAR, none))
+	wait := op(isa.OpDEPBAR, none, isa.Operand{Kind: isa.KindBarrier, Reg: 0}, isa.I(0))
+	wait.Mod.Cmp = isa.CmpLE
+	distance := func(insts ...isa.Inst) (uint64, map[sim.WarpState]uint64) {
+		p := code(append(append([]isa.Inst{pointer, high}, insts...), exit())...)
+		p.SharedBytes = 1024
+		la := launch(1, 32)
+		b := la.Mem.Alloc("data", 1024)
+		binary.LittleEndian.PutUint64(la.Params, b.Addr)
+		rec := &issues{at: map[int][]uint64{}, waited: map[int][]map[sim.WarpState]uint64{}, ends: map[int]uint64{}}
+		opt := Options{}
+		opt.Observers = append(opt.Observers, rec)
+		if _, err := Run(a, p, la, opt); err != nil {
+			t.Fatal(err)
+		}
+		return rec.at[0][len(insts)+1] - rec.at[0][2], rec.waited[0][len(insts)+1]
+	}
+	loaded, _ := distance(load, ctl{stall: 1, set: -1, wait: 1}.on(nop()))
+	got, states := distance(copied, group, wait)
+	if got < loaded || got > loaded+20 || states[sim.LongScoreboard] == 0 {
+		t.Errorf("the group is there %d cycles after the copy; a load %d after it; states %v", got, loaded, states)
+	}
+	if got, _ := distance(group, wait); got > 10 {
+		t.Errorf("an empty group takes %d cycles", got)
 	}
 }
 

@@ -63,6 +63,7 @@ type warp struct {
 	long      uint8  // bit i: barrier i waits for an L1TEX operation
 	memDone   uint64 // all its memory operations are performed: MEMBAR waits for it
 	storesOut uint64 // its stores have left the SM: the warp's end waits for it
+	copied    uint64 // its copies to shared memory (LDGSTS) are there: LDGDEPBAR waits for it
 	spent     uint64 // cycles attributed since start
 	acc       [sim.NumWarpStates]uint32
 	snap      [numShared]uint64
