@@ -1,5 +1,7 @@
 package isa
 
+import "math"
+
 // Scalar and SIMD video instructions (Fermi to Pascal; VABSDIFF and VABSDIFF4 also later).
 // Semantics: PTX ISA, "Scalar Video Instructions" and "SIMD Video Instructions".
 
@@ -180,7 +182,9 @@ func execVideo(w *Warp, u *uop, m uint32) {
 			}
 			n = min(n, 32)
 			if v.op == OpVSHL {
-				t = x << n
+				if t = x << n; v.sat && t>>n != x { // an unsigned word and its 32 bits do not fit
+					t = math.MaxInt64
+				}
 			} else {
 				t = x >> n
 			}

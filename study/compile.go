@@ -102,7 +102,7 @@ func (c *compiler) code(cs *workloads.Case, m *machine) (*isa.Program, error) {
 		c.programs[key] = p
 	}
 	c.mu.Unlock()
-	p.once.Do(func() { p.p, p.err = src.program(entry, m.target, c.plan.AssumeUnknown) })
+	p.once.Do(func() { p.p, p.err = src.program(entry, m.target, c.plan) })
 	return p.p, p.err
 }
 

@@ -117,7 +117,7 @@ func (c *compiler) compileFor(cs *workloads.Case, m *machine) (*isa.Program, err
 	if err != nil {
 		return nil, err
 	}
-	p, err := src.program(entry, m.target, c.plan.AssumeUnknown)
+	p, err := src.program(entry, m.target, c.plan)
 	if err != nil || src.listing == nil {
 		return p, err
 	}

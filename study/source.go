@@ -46,9 +46,9 @@ func (s *source) entries() []string {
 
 // program lowers a kernel, or reads it from the listing: the function for exactly the target, else for an older target
 // of the same major version, whose code the target runs. A listing that does not name its target is for the one asked for.
-func (s *source) program(entry string, t *isa.Target, assume bool) (*isa.Program, error) {
+func (s *source) program(entry string, t *isa.Target, plan *workloads.Plan) (*isa.Program, error) {
 	if s.listing == nil {
-		return lower.Compile(s.module, entry, t, lower.Options{})
+		return lower.Compile(s.module, entry, t, lower.Options{Semantics: plan.Semantics})
 	}
 	var best *sass.Function
 	var have []string
@@ -69,7 +69,7 @@ func (s *source) program(entry string, t *isa.Target, assume bool) (*isa.Program
 		return nil, fmt.Errorf("%s: function %s is machine code for %s, which %s does not run: choose --arch %s, or leave --arch out",
 			s.listing.File, entry, strings.Join(have, ", "), t.Name, have[0])
 	}
-	p, err := s.listing.Read(best, sass.Options{SM: t.SM, AssumeUnknown: assume})
+	p, err := s.listing.Read(best, sass.Options{SM: t.SM, AssumeUnknown: plan.AssumeUnknown})
 	if err != nil {
 		return nil, err
 	}

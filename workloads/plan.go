@@ -5,6 +5,7 @@ package workloads
 
 import (
 	"github.com/sarchlab/smsim/isa"
+	"github.com/sarchlab/smsim/isa/lower"
 	"github.com/sarchlab/smsim/strictyaml"
 )
 
@@ -40,6 +41,8 @@ type Settings struct {
 	Places map[string]strictyaml.Place
 	// AssumeUnknown lets machine-code listings have unknown instructions: they get a class by their name and no effect.
 	AssumeUnknown bool
+	// Semantics of PTX instructions for which GPUs and the PTX document differ.
+	Semantics lower.Semantics
 }
 
 // Case is one kernel with one launch: everything but the architecture.

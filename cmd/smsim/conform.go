@@ -15,6 +15,7 @@ import (
 
 	"github.com/sarchlab/smsim/configs"
 	"github.com/sarchlab/smsim/isa"
+	"github.com/sarchlab/smsim/isa/lower"
 	"github.com/sarchlab/smsim/isa/sass"
 	"github.com/sarchlab/smsim/study"
 	"github.com/sarchlab/smsim/study/conform"
@@ -36,6 +37,8 @@ machine-code listing instead of lowering the forms; the listing says for which t
 forms that it lacks are not counted.
 
 equal: all vectors; listed: a known reason stands beside it; failed: the first difference is shown.
+With --semantics document, scalar video instructions are compared with the pseudo-code of the PTX
+document; listed are then the forms for which it says something else than the GPU gave.
 Exit code: 0 fine, 1 a form failed, 2 wrong usage or input.`,
 		Example: `  smsim conform
   smsim conform --data measured/forms --arch sm_61,sm_90 --format json
@@ -48,16 +51,17 @@ Exit code: 0 fine, 1 a form failed, 2 wrong usage or input.`,
 	f.StringVar(&c.sass, "sass", "", "machine-code listing to execute instead of lowered PTX; may be compressed (.gz), - is standard input")
 	f.StringSliceVar(&c.archs, "arch", []string{"all"}, "targets, such as sm_61,sm_90, or all")
 	f.StringVar(&c.format, "format", "text", "text or json")
+	f.StringVar(&c.semantics, "semantics", "hardware", "whose results count where GPUs and the PTX document differ: hardware or document")
 	f.IntVar(&c.workers, "workers", 0, "forms at once (default: one per CPU)")
 	f.BoolVar(&c.quiet, "quiet", false, "no progress")
 	return cmd
 }
 
 type conformCommand struct {
-	data, sass, format string
-	archs              []string
-	workers            int
-	quiet              bool
+	data, sass, format, semantics string
+	archs                         []string
+	workers                       int
+	quiet                         bool
 }
 
 // measured is what both kinds of data folders can do.
@@ -70,12 +74,19 @@ func (c *conformCommand) run(cmd *cobra.Command) error {
 	if err := oneOf("format", c.format, "text", "json"); err != nil {
 		return err
 	}
+	sem, err := semanticsOf(c.semantics)
+	if err != nil {
+		return err
+	}
+	if sem == lower.Document && c.sass != "" {
+		return usageError{errors.New("--semantics: a listing computes what its machine code says; leave it out")}
+	}
 	set, what, vectors, err := c.load()
 	if err != nil {
 		return &study.InputError{Err: err}
 	}
 	bar := newProgress(cmd.ErrOrStderr(), c.quiet)
-	opt := conform.Options{Workers: c.workers, Progress: func(done, total int) {
+	opt := conform.Options{Semantics: sem, Workers: c.workers, Progress: func(done, total int) {
 		bar.count("forms", done, total)
 	}}
 	var out []conform.Target
@@ -116,6 +127,17 @@ func (c *conformCommand) run(cmd *cobra.Command) error {
 		return fmt.Errorf("%d forms failed", failed)
 	}
 	return nil
+}
+
+// semanticsOf is the value of --semantics.
+func semanticsOf(name string) (lower.Semantics, error) {
+	if err := oneOf("semantics", name, "hardware", "document"); err != nil {
+		return lower.Hardware, err
+	}
+	if name == "document" {
+		return lower.Document, nil
+	}
+	return lower.Hardware, nil
 }
 
 // load reads the data folder, or takes the bundled subset.

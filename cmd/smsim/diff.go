@@ -110,7 +110,9 @@ func (s *settings) diffPlan(name, kernel string, in io.Reader) (*workloads.Plan,
 	if plan.Study && kernel == "" {
 		return nil, usageError{fmt.Errorf("%s is a study: name its kernel or variant, %s:KERNEL or with --kernel-a or --kernel-b: %s", name, name, strings.Join(plan.Variants(), ", "))}
 	}
-	plan.AssumeUnknown = s.v.GetBool("assume-unknown")
+	if err := s.kernelSettings(plan); err != nil {
+		return nil, err
+	}
 	if plan.Study {
 		for _, c := range plan.Cases {
 			if c.Variant == kernel || c.Entry == kernel {

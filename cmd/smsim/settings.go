@@ -25,7 +25,16 @@ func addTargetFlags(f *pflag.FlagSet) {
 	f.StringSlice("arch", nil, "architectures, such as sm_86,sm_90, or files of your own (default "+study.DefaultArch+")")
 	f.StringArray("set", nil, "change a number of the architecture, such as lsu.l1_latency=40 (repeatable; smsim archs NAME lists keys)")
 	f.StringSlice("kernel", nil, "kernel of a PTX file, machine-code listing or workload; variants of a study")
+	addKernelFlags(f)
+}
+
+// addKernelFlags adds how kernel files are read, once.
+func addKernelFlags(f *pflag.FlagSet) {
+	if f.Lookup("assume-unknown") != nil {
+		return
+	}
 	f.Bool("assume-unknown", false, "unknown instructions of a machine-code listing take time by their name's family and change nothing")
+	f.String("semantics", "hardware", "whose results count where GPUs and the PTX document differ: hardware or document")
 }
 
 func addRunFlags(f *pflag.FlagSet) {
@@ -54,9 +63,18 @@ func addLaunchFlags(f *pflag.FlagSet) {
 	f.Int("static-shared", 0, "static shared memory a block of a machine-code listing without resource lines, bytes (default: what the code touches)")
 	f.StringArray("const", nil, "BANK:OFFSET=WORD,...: words of a constant bank that a machine-code listing does not show, such as 2:0=0x01010101 (repeatable)")
 	f.StringArray("arg", nil, "kernel argument (repeatable, in order; smsim run --help shows the notation)")
-	if f.Lookup("assume-unknown") == nil {
-		f.Bool("assume-unknown", false, "unknown instructions of a machine-code listing take time by their name's family and change nothing")
+	addKernelFlags(f)
+}
+
+// kernelSettings puts the settings of addKernelFlags into the plan.
+func (s *settings) kernelSettings(plan *workloads.Plan) error {
+	plan.AssumeUnknown = s.v.GetBool("assume-unknown")
+	if s.flags.Lookup("semantics") == nil {
+		return nil
 	}
+	var err error
+	plan.Semantics, err = semanticsOf(s.v.GetString("semantics"))
+	return err
 }
 
 // settings merges flags, environment and run file.
@@ -225,7 +243,9 @@ func (s *settings) applyTarget(plan *workloads.Plan) error {
 			plan.Archs = []string{arch}
 		}
 	}
-	plan.AssumeUnknown = s.v.GetBool("assume-unknown")
+	if err := s.kernelSettings(plan); err != nil {
+		return err
+	}
 	from, _ := s.origin("set")
 	for _, kv := range s.list("set") {
 		k, v, ok := strings.Cut(kv, "=")

@@ -16,12 +16,23 @@ type Options struct {
 	NoOptimise bool
 	// MaxRegs limits registers a thread (like nvcc -maxrregcount); 0: the target's and the kernel's own limit.
 	MaxRegs int
+	// Semantics says whose results count where GPUs and the PTX document differ.
+	Semantics Semantics
 	// StackBytes is the stack for recursion, whose depth the compiler cannot know; 0: 8 KiB.
 	StackBytes int
 	// OpaqueMoves makes `mov %r, %r` a barrier to the optimiser: what the register holds is taken as unknown after it. The
 	// move itself costs no instruction. Probes keep repeated executions of one instruction apart with it.
 	OpaqueMoves bool
 }
+
+// Semantics is the meaning of instructions that GPUs compute in another way than the PTX document says (docs/deviations.md).
+type Semantics uint8
+
+// Meanings.
+const (
+	Hardware Semantics = iota // what a GPU gives
+	Document                  // what the document's pseudo-code gives
+)
 
 // Compile lowers the kernel entry of module m (an empty name means the only kernel) to target t. The error lists
 // every statement of the kernel that cannot be lowered, each with its position.
@@ -32,6 +43,7 @@ func Compile(m *ptx.Module, entry string, t *isa.Target, opt Options) (*isa.Prog
 	}
 	f := newFn(t, m, src)
 	f.link = newUnitInfo()
+	f.link.semantics = opt.Semantics
 	f.link.units = []*fn{f}
 	f.opaqueMoves = opt.OpaqueMoves
 	p := &isa.Program{Name: src.Name, SM: t.SM, ParamBase: t.ParamBase, InstBytes: t.InstBytes, SourceFile: m.File, Source: m.Lines,

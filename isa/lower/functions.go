@@ -20,14 +20,15 @@ import (
 
 // unitInfo is shared by the kernel and the functions compiled on their own.
 type unitInfo struct {
-	units   []*fn // kernel first
-	byFunc  map[*ptx.Func]int
-	slots   map[*ptx.Func]int64  // offset in constant bank 4 of a function's address
-	order   []*ptx.Func          // functions whose address is taken, in the order of their first use
-	data    []funcAddress        // function addresses in initialised data
-	cyclic  map[*ptx.Func]bool   // functions that can reach themselves through calls by name
-	calls   map[int]map[int]bool // unit -> units it calls by name
-	pointer map[int]bool         // units with calls through pointers
+	semantics Semantics
+	units     []*fn // kernel first
+	byFunc    map[*ptx.Func]int
+	slots     map[*ptx.Func]int64  // offset in constant bank 4 of a function's address
+	order     []*ptx.Func          // functions whose address is taken, in the order of their first use
+	data      []funcAddress        // function addresses in initialised data
+	cyclic    map[*ptx.Func]bool   // functions that can reach themselves through calls by name
+	calls     map[int]map[int]bool // unit -> units it calls by name
+	pointer   map[int]bool         // units with calls through pointers
 }
 
 // funcAddress is the address of a function inside initialised data.

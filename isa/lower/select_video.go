@@ -214,6 +214,10 @@ func ruleVideo(x *expander) {
 		x.emitVideo(op, dt, at, bt, sat, wrap == "wrap", 0, merge, second)
 		return
 	}
+	if x.document() {
+		x.documentVideo(op, dt, at, bt, sat, wrap == "wrap", 0, merge, second)
+		return
+	}
 	a, b := x.videoOperand(1, at), x.videoOperand(2, bt)
 	var v wideValue
 	full := false // the saturation looks at all of the upper word
@@ -472,6 +476,10 @@ func (x *expander) videoSet() {
 	merge := x.videoPart(x.arg(0))
 	if x.videoUnit("vset", false, valueTypes["u32"], merge, second) {
 		x.emitVideo("vset", valueTypes["u32"], at, bt, false, false, c.op, merge, second)
+		return
+	}
+	if x.document() {
+		x.documentVideo("vset", valueTypes["u32"], at, bt, false, false, c.op, merge, second)
 		return
 	}
 	a, b := x.videoOperand(1, at), x.videoOperand(2, bt)

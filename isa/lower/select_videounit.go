@@ -14,6 +14,8 @@ func (x *expander) videoUnit(op string, sat bool, dt vtype, merge videoPart, sec
 		return false
 	}
 	switch {
+	case x.document():
+		return second != "min" && second != "max"
 	case merge.bits == 16 && merge.index == 1: // the expansion takes the result's upper half
 		return false
 	case second == "min" || second == "max":
@@ -86,7 +88,7 @@ func (x *expander) vmadUnit(at, bt vtype, sat bool, shift uint32, signed bool) b
 	if !x.t().Has(isa.OpVMAD) || (wa || wb) && x.sm() >= 60 {
 		return false
 	}
-	if !sat && shift == 0 {
+	if !sat && shift == 0 || x.document() {
 		return true
 	}
 	return signed && (at.signed() || !wa) && (bt.signed() || !wb)

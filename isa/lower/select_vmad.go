@@ -21,6 +21,10 @@ func ruleVmad(x *expander) {
 		x.emitVmad(at, bt, po, sat, shift)
 		return
 	}
+	if x.document() {
+		x.documentVmad(at, bt, po, sat, shift, negProduct, negC, signed)
+		return
+	}
 	a, b, c := x.videoOperand(1, at), x.videoOperand(2, bt), x.plainArg(3, "b32")
 	d := x.plainDst()
 	if !sat && shift == 0 {

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/sarchlab/smsim/isa"
+	"github.com/sarchlab/smsim/isa/lower"
 )
 
 // Target is the result of all forms on one target.
@@ -23,8 +24,13 @@ type Target struct {
 // Name is the target's name, "sm_90".
 func (t *Target) Name() string { return fmt.Sprintf("sm_%d", t.SM) }
 
-// Options of a run that do not change its results.
+// Options of a run.
 type Options struct {
+	// Semantics Document compares scalar video instructions with what the PTX document says instead of the GPU's results. A
+	// form that gives the document's results where these are not the GPU's counts as listed.
+	Semantics lower.Semantics
+
+	// These do not change results.
 	Workers  int                   // forms at once; 0: one per CPU
 	Progress func(done, total int) // called after each form on each target, from the goroutines that run them
 }
@@ -43,7 +49,7 @@ func (s *Set) Run(targets []int) []Target {
 func (s *Set) RunTargets(targets []*isa.Target, opt Options) []Target {
 	n := len(s.Forms)
 	reps := make([]Report, n*len(targets))
-	opt.each(len(reps), func(i int) { reps[i] = s.RunForm(&s.Forms[i%n], targets[i/n]) })
+	opt.each(len(reps), func(i int) { reps[i] = s.runForm(&s.Forms[i%n], targets[i/n], opt.Semantics) })
 	out := make([]Target, len(targets))
 	for t := range targets {
 		for _, r := range reps[t*n : (t+1)*n] {
@@ -85,7 +91,11 @@ func (r *Report) Line() string {
 		return fmt.Sprintf("form %d, %s: %s", r.Form.ID, r.Form.PTX, r.Err)
 	}
 	d := r.Diff
-	s := fmt.Sprintf("form %d, %s: vector %d: a=%#x b=%#x c=%#x gives %#x, the GPU %#x", r.Form.ID, r.Form.PTX, d.Vector, d.A, d.B, d.C, d.Got, d.Want)
+	who := "the GPU"
+	if r.Err != "" {
+		who = "the PTX document"
+	}
+	s := fmt.Sprintf("form %d, %s: vector %d: a=%#x b=%#x c=%#x gives %#x, %s %#x", r.Form.ID, r.Form.PTX, d.Vector, d.A, d.B, d.C, d.Got, who, d.Want)
 	if r.Form.Second != "" {
 		s += fmt.Sprintf(", second result %#x, the GPU %#x", d.GotE, d.WantE)
 	}

@@ -100,7 +100,7 @@ func (in *Intrinsic) form() *Form {
 func (s *IntrinsicSet) RunTargets(targets []*isa.Target, opt Options) []Target {
 	n := len(s.Intrinsics)
 	reps := make([]Report, n*len(targets))
-	opt.each(len(reps), func(i int) { reps[i] = s.RunIntrinsic(&s.Intrinsics[i%n], targets[i/n]) })
+	opt.each(len(reps), func(i int) { reps[i] = s.runIntrinsic(&s.Intrinsics[i%n], targets[i/n], opt.Semantics) })
 	out := make([]Target, len(targets))
 	for t := range targets {
 		for _, r := range reps[t*n : (t+1)*n] {
@@ -113,9 +113,13 @@ func (s *IntrinsicSet) RunTargets(targets []*isa.Target, opt Options) []Target {
 
 // RunIntrinsic lowers an intrinsic's kernel for the target, executes it on all vectors and compares.
 func (s *IntrinsicSet) RunIntrinsic(in *Intrinsic, t *isa.Target) Report {
+	return s.runIntrinsic(in, t, lower.Hardware)
+}
+
+func (s *IntrinsicSet) runIntrinsic(in *Intrinsic, t *isa.Target, sem lower.Semantics) Report {
 	f := in.form()
 	r := Report{Form: f, SM: t.SM, Outcome: Failed}
-	p, err := lower.Compile(s.Module, fmt.Sprintf("k%d", in.ID), t, lower.Options{})
+	p, err := lower.Compile(s.Module, fmt.Sprintf("k%d", in.ID), t, lower.Options{Semantics: sem})
 	if err != nil {
 		r.Err = err.Error()
 		return r

@@ -54,7 +54,9 @@ func (f *Form) Op() string {
 const blockSize = 128
 
 // RunForm lowers the form for the target, executes it on all vectors and compares the results.
-func (s *Set) RunForm(f *Form, t *isa.Target) Report {
+func (s *Set) RunForm(f *Form, t *isa.Target) Report { return s.runForm(f, t, lower.Hardware) }
+
+func (s *Set) runForm(f *Form, t *isa.Target, sem lower.Semantics) Report {
 	r := Report{Form: f, SM: t.SM, Outcome: Failed}
 	m, err := ptx.Parse(fmt.Sprintf("form%d.ptx", f.ID), []byte(f.Kernel()))
 	if err != nil {
@@ -65,7 +67,7 @@ func (s *Set) RunForm(f *Form, t *isa.Target) Report {
 		r.Err = err.Error()
 		return r
 	}
-	p, err := lower.Compile(m, "", t, lower.Options{})
+	p, err := lower.Compile(m, "", t, lower.Options{Semantics: sem})
 	switch {
 	case err != nil && !f.Accepted:
 		r.Outcome = Equal
@@ -87,6 +89,16 @@ func (s *Set) RunForm(f *Form, t *isa.Target) Report {
 		return r
 	}
 	r.Diff = s.compare(f, d, e)
+	if v := f.documentOf(m); v != nil && sem == lower.Document {
+		if diff := s.compareDocument(v, d); diff != nil {
+			r.Diff, r.Err = diff, "not as the PTX document says"
+			return r
+		}
+		if r.Diff != nil {
+			r.Outcome = Listed
+			return r
+		}
+	}
 	if r.Diff == nil {
 		r.Outcome = Equal
 	}
@@ -129,6 +141,16 @@ func (s *Set) compare(f *Form, d, e []uint64) *Diff {
 	for i := range wd {
 		if d[i] != wd[i] || f.Second != "" && e[i] != we[i] {
 			return &Diff{Vector: i, A: s.A[i], B: s.B[i], C: s.C[i], Got: d[i], Want: wd[i], GotE: e[i], WantE: we[i]}
+		}
+	}
+	return nil
+}
+
+// compareDocument finds the first difference from the PTX document.
+func (s *Set) compareDocument(v *isa.VideoDocument, d []uint64) *Diff {
+	for i := range d {
+		if want := uint64(v.Value(uint32(s.A[i]), uint32(s.B[i]), uint32(s.C[i]))); d[i] != want {
+			return &Diff{Vector: i, A: s.A[i], B: s.B[i], C: s.C[i], Got: d[i], Want: want}
 		}
 	}
 	return nil
