@@ -42,6 +42,8 @@ type Arch struct {
 
 	// Overrides are the changes made to the loaded file, in order; those that changed nothing are left out.
 	Overrides []Override `yaml:"-"`
+
+	own provenance // of single keys
 }
 
 // SM is the issue structure.

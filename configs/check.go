@@ -61,6 +61,11 @@ var limits = map[string]bounds{
 	"lsu.shared_latency":        {1, 100000},
 	"lsu.shared_latency_64":     {1, 100000},
 	"lsu.shared_latency_128":    {1, 100000},
+	"lsu.shared_atomic_latency": {1, 100000},
+	"lsu.local_latency":         {1, 100000},
+	"lsu.constant_latency":      {1, 100000},
+	"lsu.constant_miss":         {1, 100000},
+	"lsu.constant_miss_l2":      {1, 100000},
 	"lsu.l1_latency":            {1, 100000},
 	"lsu.l1_line_bytes":         {4, 4096},
 	"lsu.sector_bytes":          {4, 4096},
@@ -73,6 +78,7 @@ var limits = map[string]bounds{
 	"memory.l2_latency":             {1, 1e6},
 	"memory.l2_far_share":           {0, 1},
 	"memory.dram_latency":           {1, 1e6},
+	"memory.atomic_latency":         {1, 1e6},
 	"memory.l2_bytes_per_cycle":     {0.01, unlimited},
 	"memory.l2_bytes_per_cycle_all": {0.01, unlimited},
 	"memory.dram_queues_all":        {0, 1024},
@@ -99,7 +105,7 @@ func check(a *Arch) *fault {
 	if f := checkValues(reflect.ValueOf(a).Elem(), "", ""); f != nil {
 		return f
 	}
-	for _, part := range []func(*Arch) *fault{checkIdentity, checkOccupancy, checkClasses, checkMemory} {
+	for _, part := range []func(*Arch) *fault{checkIdentity, checkOccupancy, checkShape, checkClasses, checkTimes, checkMemory, checkOrder} {
 		if f := part(a); f != nil {
 			return f
 		}
@@ -172,16 +178,6 @@ func checkOrigin(name, text, path string) *fault {
 		return &fault{path, path + ": say where the numbers come from"}
 	case name == "confidence" && !slices.Contains(confidences, text):
 		return &fault{path, fmt.Sprintf("%s: %q is not one of %s", path, text, strings.Join(confidences, ", "))}
-	}
-	return nil
-}
-
-func checkIdentity(a *Arch) *fault {
-	if _, ok := smNumber(a.ComputeCapability); !ok {
-		return &fault{"compute_capability", fmt.Sprintf("compute_capability: expected major.minor such as \"8.6\", found %q", a.ComputeCapability)}
-	}
-	if _, err := LoadBoard(a.Board); err != nil {
-		return &fault{"board", "board: " + err.Error()}
 	}
 	return nil
 }

@@ -21,10 +21,13 @@ type Key struct {
 }
 
 // Keys lists every key that an override can set, in file order, rows of a table by name. A key that
-// was overridden has source "override" and confidence assumed, and so has the whole row of a table.
+// was overridden has source "override" and confidence assumed; what stays keeps its origin.
 func (a *Arch) Keys() []Key {
 	var keys []Key
 	collect(reflect.ValueOf(a).Elem(), "", a.SM.Origin, &keys)
+	for i := range keys {
+		keys[i].Origin = a.own.of(keys[i].Path, keys[i].Origin)
+	}
 	keys = slices.DeleteFunc(keys, func(k Key) bool { return slices.Contains(fixedKeys, k.Path) })
 	for i := range keys {
 		for _, o := range a.Overrides {

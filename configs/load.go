@@ -54,11 +54,11 @@ func nameOf(text string) (string, bool) {
 // YAML file of the user, usually with a `base:`. It checks the result, applies the overrides in order
 // and checks again when all are in. Errors are [*Error] with position and suggestion.
 func Load(nameOrPath string, overrides []Override) (*Arch, error) {
-	tree, err := loadTree(nameOrPath)
+	tree, own, err := loadTree(nameOrPath)
 	if err != nil {
 		return nil, err
 	}
-	a := new(Arch)
+	a := &Arch{own: own}
 	if err := decode(tree, reflect.ValueOf(a).Elem(), ""); err != nil {
 		return nil, err
 	}
@@ -102,28 +102,39 @@ func located(tree *node, f *fault) error {
 
 // loadTree reads the file of an architecture and lays it over its base. Rows that only the base has
 // and that speak of opcodes the target lacks are dropped.
-func loadTree(nameOrPath string) (*node, error) {
+func loadTree(nameOrPath string) (*node, provenance, error) {
 	tree, err := readTree(nameOrPath)
 	if err != nil {
-		return nil, err
+		return nil, provenance{}, err
 	}
 	top := tree.src
+	var below *node // all bases
 	for base := tree.fields["base"]; base != nil; {
-		below, err := readBase(base)
+		next, err := readBase(base)
 		if err != nil {
-			return nil, err
+			return nil, provenance{}, err
 		}
-		next := below.fields["base"]
-		tree = merge(below, tree)
-		base = next
+		base = next.fields["base"]
+		if below == nil {
+			below = next
+		} else {
+			below = merge(next, below)
+		}
 	}
+	own := provenance{map[string]Origin{}, map[string]Origin{}}
+	if !strings.HasPrefix(top.name, "architectures/") {
+		if own, err = takeOrigins(tree, below); err != nil {
+			return nil, own, err
+		}
+	}
+	tree = merge(below, tree)
 	if tree.fields["name"] == nil {
 		stem := strings.TrimSuffix(filepath.Base(top.name), filepath.Ext(top.name))
 		tree.setDefault("name", stem)
 	} else if f := tree.fields["name"]; f.src != top {
 		f.value = &node{src: top, line: 1, col: 1, text: strings.TrimSuffix(filepath.Base(top.name), filepath.Ext(top.name))}
 	}
-	return tree, dropForeignClasses(tree, top)
+	return tree, own, dropForeignClasses(tree, top)
 }
 
 func (n *node) setDefault(key, text string) {
@@ -148,29 +159,7 @@ func readTree(nameOrPath string) (*node, error) {
 	if err != nil {
 		return nil, &Error{File: nameOrPath, Message: "cannot read the architecture file: " + reason(err)}
 	}
-	tree, err := parseDocument(nameOrPath, text)
-	if err == nil {
-		markUserValues(tree)
-	}
-	return tree, err
-}
-
-// markUserValues gives the rows and sections that a user's file changes without saying how well the numbers are
-// known the provenance of a guess: the base's confidence does not hold for them.
-func markUserValues(tree *node) {
-	for _, k := range tree.keys {
-		section := tree.fields[k].value
-		if section.kind != mapNode {
-			continue
-		}
-		if k != "classes" && k != "pipes" {
-			section.markAssumed()
-			continue
-		}
-		for _, name := range section.keys {
-			section.fields[name].value.markAssumed()
-		}
-	}
+	return parseDocument(nameOrPath, text)
 }
 
 // markAssumed adds the provenance that a row lacks.

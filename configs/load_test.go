@@ -87,6 +87,44 @@ func TestUserFile(t *testing.T) {
 	}
 }
 
+// TestOwnOrigins: what a user's file or --set gives has an origin of its own; every other number keeps that of the base.
+func TestOwnOrigins(t *testing.T) {
+	base := map[string]Key{}
+	for _, k := range load(t, "sm_90").Keys() {
+		base[k.Path] = k
+	}
+	path := filepath.Join(t.TempDir(), "mine.yaml")
+	text := "base: sm_90\nlsu: {l1_latency: 30}\nmemory: {dram_latency: 700, source: me, confidence: measured, note: here}\nclasses:\n  idp: {issue_interval: 1}\n" +
+		"pipes:\n  xu: {queue: 2}\n"
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	a, err := Load(path, []Override{{Key: "classes.imad.latency", Value: "5"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	own := map[string]Origin{
+		"lsu.l1_latency":             {Source: path, Confidence: Assumed},
+		"memory.dram_latency":        {Source: "me", Confidence: Measured, Note: "here"},
+		"classes.idp.issue_interval": {Source: path, Confidence: Assumed},
+		"pipes.xu.queue":             {Source: path, Confidence: Assumed},
+		"classes.imad.latency":       {Source: overrideSource, Confidence: Assumed, Note: "set by the user"},
+	}
+	for _, k := range a.Keys() {
+		want, changed := own[k.Path]
+		if !changed {
+			want = base[k.Path].Origin
+		}
+		if k.Origin != want {
+			t.Errorf("%s: %+v, want %+v", k.Path, k.Origin, want)
+		}
+	}
+	// The rows themselves count as guesses, so that a result that rests on them says so.
+	if a.Classes["idp"].Confidence != Assumed || a.Classes["imad"].Confidence != Assumed || a.Classes["mov"].Confidence != Measured {
+		t.Error(a.Classes["idp"].Origin, a.Classes["imad"].Origin)
+	}
+}
+
 func TestTarget(t *testing.T) {
 	for _, name := range List() {
 		a := load(t, name)

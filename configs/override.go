@@ -121,12 +121,21 @@ func (a *Arch) markRow(o Override) {
 	switch table {
 	case "classes":
 		row := a.Classes[name]
+		a.keepOrigin(table+"."+name, row.Origin)
 		row.Origin = origin
 		a.Classes[name] = row
 	case "pipes":
 		row := a.Pipes[name]
+		a.keepOrigin(table+"."+name, row.Origin)
 		row.Origin = origin
 		a.Pipes[name] = row
+	}
+}
+
+// keepOrigin notes the origin that the keys of a row keep which are not changed.
+func (a *Arch) keepOrigin(row string, o Origin) {
+	if _, known := a.own.rows[row]; !known {
+		a.own.rows[row] = o
 	}
 }
 

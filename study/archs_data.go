@@ -49,11 +49,15 @@ func LoadArch(name string) (*configs.Arch, error) {
 	if err == nil {
 		return a, nil
 	}
-	if b, boardErr := configs.LoadBoard(name); boardErr == nil {
+	b, boardErr := configs.LoadBoard(name)
+	if boardErr == nil {
 		if a, err := configs.Load(b.Arch, nil); err == nil {
 			a.Board = b.Name
 			return a, nil
 		}
+	}
+	if strings.Contains(boardErr.Error(), "did you mean") && !strings.Contains(err.Error(), "did you mean") {
+		err = boardErr
 	}
 	return nil, &InputError{err}
 }

@@ -54,8 +54,23 @@ sm_86, 8.6, a file or a board such as "RTX 3060".`,
 		return study.ListArchs(list.OutOrStdout(), format)
 	})
 	list.Flags().BoolVar(&boards, "boards", false, "list the known products instead")
-	show := &cobra.Command{Use: "show NAME", Short: "every number with its source and confidence", Example: "  smsim arch show sm_90 --filter lsu"}
-	sub(show, 1, "one architecture or board", all, func(args []string) error { return study.ShowArch(show.OutOrStdout(), args[0], filter, format) })
+	var board string
+	show := &cobra.Command{Use: "show NAME", Short: "every number with its source and confidence",
+		Example: "  smsim arch show sm_90 --filter lsu\n  smsim arch show --board \"RTX 3060\" --format csv"}
+	sub(show, 1, "one architecture or board", all, func(args []string) error {
+		return study.ShowArch(show.OutOrStdout(), append(args, board)[0], filter, format)
+	})
+	named := show.Args
+	show.Args = func(cmd *cobra.Command, args []string) error {
+		if board != "" && len(args) == 0 {
+			return nil
+		}
+		if board != "" {
+			return usageError{fmt.Errorf("%s takes a name or --board, not both", cmd.CommandPath())}
+		}
+		return named(cmd, args)
+	}
+	show.Flags().StringVar(&board, "board", "", "show the architecture of this product, such as \"RTX 3060\"")
 	diff := &cobra.Command{Use: "diff A B", Short: "the numbers in which two architectures differ", Example: "  smsim arch diff sm_86 \"RTX 4090\""}
 	sub(diff, 2, "two architectures or boards", all, func(args []string) error {
 		return study.DiffArchs(diff.OutOrStdout(), args[0], args[1], filter, format)
