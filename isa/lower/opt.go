@@ -10,6 +10,7 @@ func (f *fn) optimise() {
 	f.dropSyncs()
 	f.foldAddresses()
 	f.removeDead()
+	f.disjointSums()
 	f.fuse()
 	f.removeDead()
 	f.pairProducts()

@@ -333,7 +333,11 @@ func lutTie(lut uint8, i, j int) uint8 {
 // simplifyShift folds funnel shifts by constants.
 func (f *fn) simplifyShift(in *isa.Inst) {
 	n, ok := constant(in.Src[1])
-	if !ok || f.t.SM < 70 || in.Mod.Type != isa.U32 && in.Mod.Type != isa.S32 {
+	if !ok || f.t.SM < 70 {
+		return
+	}
+	f.narrowShift(in, n)
+	if n, ok = constant(in.Src[1]); !ok || in.Op != isa.OpSHF || in.Mod.Type != isa.U32 && in.Mod.Type != isa.S32 {
 		return
 	}
 	if in.Mod.Has(isa.ModWrap) {
@@ -353,5 +357,41 @@ func (f *fn) simplifyShift(in *isa.Inst) {
 		toMov(in, immWord(shiftRight(hi, n)))
 	case !left && upper && okHi:
 		toMov(in, immWord(uint32(int32(hi)>>min(n, 31))))
+	}
+}
+
+// narrowShift makes a word of a shift by 32 or more a shift of the other word.
+func (f *fn) narrowShift(in *isa.Inst, n uint32) {
+	if n < 32 || in.Mod.Has(isa.ModWrap) || in.Src[0].Flags|in.Src[2].Flags != 0 {
+		return
+	}
+	left, upper := in.Mod.Has(isa.ModLeft), in.Mod.Has(isa.ModHI)
+	signed := in.Mod.Type == isa.S64 || in.Mod.Type == isa.S32
+	most := uint32(64)
+	if in.Mod.Type == isa.U32 || in.Mod.Type == isa.S32 {
+		most = 32
+	}
+	n = min(n, most)
+	shift := func(flags isa.ModFlags, t isa.Type, lo, hi isa.Operand, k uint32) {
+		in.Mod = isa.Mod{Type: t, Flags: flags}
+		in.Src[0], in.Src[1], in.Src[2] = lo, imm(k), hi
+	}
+	switch {
+	case left && !upper: // low word: {c,a} << n without c
+		toMov(in, rz)
+	case left && most == 64 && n == 64:
+		toMov(in, rz)
+	case left && most == 64:
+		shift(isa.ModLeft, isa.U32, in.Src[0], rz, n-32)
+	case !left && !upper && most == 64 && signed:
+		shift(isa.ModRight|isa.ModHI, isa.S32, rz, in.Src[2], min(n-32, 31))
+	case !left && !upper && most == 64 && n == 64:
+		toMov(in, rz)
+	case !left && !upper && most == 64:
+		shift(isa.ModRight|isa.ModHI, isa.U32, rz, in.Src[2], n-32)
+	case !left && upper && isZero(in.Src[0]) && signed:
+		shift(isa.ModRight|isa.ModHI, isa.S32, rz, in.Src[2], 31)
+	case !left && upper && isZero(in.Src[0]):
+		toMov(in, rz)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"math/bits"
 	"strings"
 	"testing"
 
@@ -321,6 +322,15 @@ var execCases = func() []execCase {
 				}
 				return uint64(s) | uint64(m)<<32
 			}},
+	}
+	for _, n := range []int{1, 13, 31, 32, 33, 45, 63} {
+		cases = append(cases, execCase{name: fmt.Sprintf("64-bit rotation by %d and shifts", n),
+			body: init64(fmt.Sprintf("mov.b64 %%rd2, {%%a, %%b}; shl.b64 %%rd3, %%rd2, %d; shr.u64 %%rd4, %%rd2, %d; add.s64 %%rd5, %%rd3, %%rd4; mov.b64 %%rd6, {%%b, %%a};"+
+				"shl.b64 %%rd7, %%rd6, %d; shr.u64 %%rd8, %%rd2, %d; or.b64 %%rd9, %%rd7, %%rd8; shr.s64 %%rd10, %%rd6, %d; xor.b64 %%rd5, %%rd5, %%rd9; add.s64 %%o, %%rd5, %%rd10;", n, 64-n, n, 64-n, n)),
+			want: func(a, b uint32, tid int) uint64 {
+				x, y := uint64(b)<<32|uint64(a), uint64(a)<<32|uint64(b)
+				return (bits.RotateLeft64(x, n) ^ (y<<n | x>>(64-n))) + uint64(int64(y)>>n)
+			}})
 	}
 	for _, d := range divisors {
 		cases = append(cases, execCase{name: fmt.Sprintf("division by %#x", d),

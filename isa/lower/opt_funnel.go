@@ -1,0 +1,111 @@
+package lower
+
+import "github.com/sarchlab/smsim/isa"
+
+// disjointSums turns 64-bit additions of words without common bits into OR, as the compiler does: "x << 13 + x >> 51" is how
+// compilers write a rotation in PTX. fuseFunnel makes funnel shifts of what results.
+func (f *fn) disjointSums() {
+	if f.t.SM < 70 {
+		return
+	}
+	n := f.numbering()
+	defs := f.defSites(n)
+	for _, b := range f.blocks {
+		var out []isa.Inst
+		for i := range b.insts {
+			in := b.insts[i]
+			lo, hi, ok := f.disjoint(&in, defs, n)
+			if ok && out == nil {
+				out = append(make([]isa.Inst, 0, len(b.insts)+4), b.insts[:i]...)
+			}
+			switch {
+			case ok:
+				out = append(out, lo, hi)
+			case out != nil:
+				out = append(out, in)
+			}
+		}
+		if out != nil {
+			b.insts = out
+		}
+	}
+}
+
+// disjoint is the pair of OR instructions that a 64-bit addition of two terms without common bits amounts to.
+func (f *fn) disjoint(in *isa.Inst, defs []defSite, n numbering) (lo, hi isa.Inst, ok bool) {
+	if !isAdd64(in) || in.Guard.Kind != isa.KindNone || in.Dst[0].Kind != isa.KindReg || in.Dst[1].Kind != isa.KindReg ||
+		in.Dst[0].Flags&(flagPair|flagQuad) != 0 {
+		return lo, hi, false
+	}
+	t := pairTerms(in)
+	if len(t) != 2 {
+		return lo, hi, false
+	}
+	for _, w := range []isa.Operand{t[0].lo, t[0].hi, t[1].lo, t[1].hi} {
+		if w.Flags != 0 || w.Kind != isa.KindReg && w.Kind != isa.KindImm || w == in.Dst[0] {
+			return lo, hi, false
+		}
+	}
+	// A term that is not shifted is left to the adder, which takes shifts as addresses do.
+	if zeroBits(t[0].lo, defs, n)|zeroBits(t[1].lo, defs, n) != ^uint32(0) || zeroBits(t[0].hi, defs, n)|zeroBits(t[1].hi, defs, n) != ^uint32(0) {
+		return lo, hi, false
+	}
+	or := func(d, a, b isa.Operand) isa.Inst {
+		w := isa.Inst{Op: isa.OpLOP3, Mod: isa.Mod{Lut: lutA | lutB}, NDst: 2, NSrc: 3, Pos: in.Pos, Ctrl: in.Ctrl}
+		w.Dst[0], w.Dst[1], w.Src[0], w.Src[1], w.Src[2] = d, pt, a, b, rz
+		f.arrange(&w)
+		return w
+	}
+	return or(in.Dst[0], t[0].lo, t[1].lo), or(in.Dst[1], t[0].hi, t[1].hi), true
+}
+
+// zeroBits are the bits of a word that are known to be 0 from the instruction that made it.
+func zeroBits(o isa.Operand, defs []defSite, n numbering) uint32 {
+	if v, ok := constant(o); ok {
+		return ^v
+	}
+	id := n.of(o.Kind, o.Reg)
+	if o.Kind != isa.KindReg || id < 0 || id >= len(defs) || !defs[id].value() || defs[id].b == nil {
+		return 0
+	}
+	d := &defs[id].b.insts[defs[id].i]
+	if d.Op == isa.OpNone || d.Guard.Kind != isa.KindNone || d.NDst == 0 || d.Dst[0].Reg != o.Reg {
+		return 0
+	}
+	switch {
+	case isShiftLeft(d):
+		k, _ := constant(d.Src[1])
+		return 1<<k - 1
+	case isShiftRight(d):
+		k, _ := constant(d.Src[1])
+		return ^(^uint32(0) >> k)
+	case d.Op == isa.OpLOP3 && plainPreds(d) && d.Mod.Lut == lutA&lutB && d.NSrc == 3 && isZero(d.Src[2]):
+		if m, ok := constant(d.Src[1]); ok {
+			return ^m
+		}
+	}
+	return 0
+}
+
+// fuseFunnel makes one funnel shift of "x << n | y >> 32-n".
+func (u *fuser) fuseFunnel(in *isa.Inst) bool {
+	if u.f.t.SM < 70 || !plainPreds(in) || in.NSrc != 3 || !isZero(in.Src[2]) || in.Mod.Lut != lutA|lutB && in.Mod.Lut != lutA^lutB || in.Src[0].Flags|in.Src[1].Flags != 0 {
+		return false
+	}
+	l, r := u.inner(&in.Src[0]), u.inner(&in.Src[1])
+	if l != nil && r != nil && isShiftLeft(r) {
+		l, r = r, l
+	}
+	if l == nil || r == nil || !isShiftLeft(l) || !isShiftRight(r) || !isZero(r.Src[0]) {
+		return false
+	}
+	n, _ := constant(l.Src[1])
+	if !isImm(r.Src[1], 32-n) {
+		return false
+	}
+	in.Op, in.Mod, in.NDst, in.NSrc = isa.OpSHF, isa.Mod{Type: isa.U32, Flags: isa.ModLeft | isa.ModWrap | isa.ModHI}, 1, 3
+	in.Src = [isa.MaxSrc]isa.Operand{r.Src[2], imm(n), l.Src[0]}
+	u.take(l)
+	u.take(r)
+	return true
+}
