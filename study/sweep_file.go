@@ -111,6 +111,7 @@ type Sweep struct {
 
 	settings workloads.Settings
 	sources  []*workloads.Plan
+	check    func() error // of keys and values against the architectures
 }
 
 // SweepPoint is one simulation of a sweep.
@@ -186,6 +187,7 @@ func DecodeSweep(name string, text []byte) (*Sweep, error) {
 	if err := f.checkNames(s, n); err != nil {
 		return nil, err
 	}
+	s.check = func() error { return f.checkOverrides(s) }
 	if f.Points != nil {
 		err = f.listed(s)
 	} else {

@@ -66,9 +66,17 @@ func RunSweep(ctx context.Context, file string, text []byte, opt SweepOptions) (
 	if err != nil {
 		return nil, &InputError{err}
 	}
+	if err := s.check(); err != nil {
+		return nil, &InputError{err}
+	}
 	if err := os.MkdirAll(opt.Dir, 0o755); err != nil {
 		return nil, &InputError{fmt.Errorf("cannot create the output directory: %w", err)}
 	}
+	unlock, err := lockDir(opt.Dir)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
 	r := newSweepRunner(s, opt.Tool)
 	res := &SweepResult{Sweep: s, Records: make([]*SweepRecord, len(s.Points))}
 	tasks := make([]sweepTask, len(s.Points))

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-//go:embed */*.yaml */*.ptx */*.cu ncc/README.md ncc/expected/*.txt
+//go:embed */*.yaml */*.ptx */*.sass */*.cu ncc/README.md ncc/expected/*.txt
 var bundled embed.FS
 
 // Bundled is the file system of the bundled workloads: one folder each, with a study.yaml, the kernel's PTX and its CUDA source.

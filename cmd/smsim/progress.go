@@ -13,11 +13,13 @@ import (
 	"github.com/sarchlab/smsim/study"
 )
 
-// progress is a bar with rate and remaining time, shown on a terminal once a second has passed.
+// progress is a bar with rate and remaining time, shown on a terminal once a second has passed. Elsewhere, such as in a pipe or a log, it
+// is a line now and then, the first after ten seconds.
 type progress struct {
 	mu    sync.Mutex
 	w     io.Writer
 	on    bool
+	lines bool // lines in the place of a bar
 	begin time.Time
 	shown time.Time // last update of the bar
 	bar   *progressbar.ProgressBar
@@ -26,10 +28,26 @@ type progress struct {
 // progressSteps is the length of the bar in its own unit.
 const progressSteps = 1000
 
-// newProgress is a bar on a terminal, and nothing on anything else or when quiet.
+// lineFrom is when the first line is written; lineEvery is the share of the time so far after which the next one follows, so that a long
+// run does not write ever more of them.
+const (
+	lineFrom  = 10 * time.Second
+	lineEvery = 0.5
+)
+
+// newProgress is a bar on a terminal, lines elsewhere, and nothing when quiet.
 func newProgress(w io.Writer, quiet bool) *progress {
 	f, ok := w.(*os.File)
-	return &progress{w: w, on: ok && !quiet && term.IsTerminal(int(f.Fd())), begin: time.Now()}
+	return &progress{w: w, on: !quiet, lines: !ok || !term.IsTerminal(int(f.Fd())), begin: time.Now()}
+}
+
+// due says whether something is to be shown; the caller holds the lock.
+func (p *progress) due(now time.Time) bool {
+	took := now.Sub(p.begin)
+	if !p.lines {
+		return took >= time.Second && now.Sub(p.shown) >= 100*time.Millisecond
+	}
+	return took >= lineFrom && (p.shown.IsZero() || now.Sub(p.shown) >= max(lineFrom, time.Duration(lineEvery*float64(p.shown.Sub(p.begin)))))
 }
 
 // update is called now and then by the simulations.
@@ -40,12 +58,11 @@ func (p *progress) update(s study.Progress) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	now := time.Now()
-	took := now.Sub(p.begin)
-	if took < time.Second || now.Sub(p.shown) < 100*time.Millisecond {
+	if !p.due(now) {
 		return
 	}
 	p.shown = now
-	p.show(s.Share, describe(s, took))
+	p.show(s.Share, describe(s, now.Sub(p.begin)))
 }
 
 // count shows how many of a number of things are done.
@@ -56,17 +73,20 @@ func (p *progress) count(what string, done, total int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	now := time.Now()
-	took := now.Sub(p.begin)
-	if took < time.Second || now.Sub(p.shown) < 100*time.Millisecond {
+	if !p.due(now) {
 		return
 	}
 	p.shown = now
 	share := float64(done) / float64(max(1, total))
-	p.show(share, fmt.Sprintf("%d of %d %s%s", done, total, what, remaining(share, took)))
+	p.show(share, fmt.Sprintf("%d of %d %s%s", done, total, what, remaining(share, now.Sub(p.begin))))
 }
 
-// show sets the bar; the caller holds the lock.
+// show sets the bar, or writes a line; the caller holds the lock.
 func (p *progress) show(share float64, text string) {
+	if p.lines {
+		fmt.Fprintf(p.w, "%3.0f %% after %s: %s\n", 100*share, p.shown.Sub(p.begin).Round(time.Second), text)
+		return
+	}
 	if p.bar == nil {
 		p.bar = progressbar.NewOptions(progressSteps, progressbar.OptionSetWriter(p.w), progressbar.OptionSetWidth(24),
 			progressbar.OptionSetPredictTime(false), progressbar.OptionClearOnFinish())

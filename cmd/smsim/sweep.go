@@ -28,7 +28,7 @@ func newSweep() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "sweep FILE",
 		Short: "simulate many points: kernels, launches, architectures and changed numbers",
-		Long: `sweep runs the points of a sweep file (YAML, see docs/whatif.md): all combinations of run files,
+		Long: `sweep runs the points of a sweep file (YAML, see docs/sweep.md): all combinations of run files,
 variants, launches, grids, block sizes, seeds, architectures and overrides, or listed points.
 Worker processes run them in parallel; one that crashes fails only its point.
 
@@ -36,9 +36,11 @@ The directory (out in the file, or --out) gets results.jsonl, which grows while 
 results.csv and results.sqlite with one table, points. Points whose result is there already are
 not run again: a result is reused when kernel, architecture, launch, arguments, settings and this
 program are the same. After an interruption (Ctrl-C) what is finished is kept; the same command
-goes on.
+goes on. One sweep at a time writes to a directory. Keys and values that no architecture takes
+are refused before anything runs.
 
-Exit code: 0 fine, 1 a point or a check failed or the sweep was interrupted, 2 wrong usage or input.`,
+Exit code: 0 fine, 1 a point or a check failed or the sweep was interrupted, 2 wrong usage or input
+(nothing was run).`,
 		Example: `  smsim sweep latency.yaml --out results
   sqlite3 results/results.sqlite 'select arch, "set_lsu.l1_latency", ipc from points'
   smsim plot results/results.jsonl --out pictures`,
@@ -149,18 +151,16 @@ func finishSweep(cmd *cobra.Command, res *study.SweepResult, dir, format string,
 			len(res.Records), res.Reused, dir)
 	}
 	var errs []error
-	input := true
 	for _, f := range res.Failed() {
 		errs = append(errs, fmt.Errorf("%s: %s", res.Sweep.Points[f.Index].Name(), f.Error))
-		input = input && f.Input
 	}
 	for i, rec := range res.Records {
 		if rec != nil && rec.Result != nil && rec.Result.Check == "failed" {
-			errs, input = append(errs, fmt.Errorf("check failed: %s: %s", res.Sweep.Points[i].Name(), rec.Result.CheckNote)), false
+			errs = append(errs, fmt.Errorf("check failed: %s: %s", res.Sweep.Points[i].Name(), rec.Result.CheckNote))
 		}
 	}
 	if res.Interrupted {
-		errs, input = append(errs, fmt.Errorf("interrupted: %d of %d points have not been run; the same command goes on", res.Missing(), len(res.Records))), false
+		errs = append(errs, fmt.Errorf("interrupted: %d of %d points have not been run; the same command goes on", res.Missing(), len(res.Records)))
 	}
 	if len(errs) == 0 {
 		return nil
@@ -168,11 +168,7 @@ func finishSweep(cmd *cobra.Command, res *study.SweepResult, dir, format string,
 	if n := len(errs); n > 20 {
 		errs = append(errs[:20:20], fmt.Errorf("and %d more; the error column of results.csv has all", n-20))
 	}
-	err := errors.Join(errs...)
-	if input {
-		return &study.InputError{Err: err}
-	}
-	return err
+	return errors.Join(errs...)
 }
 
 // fileHash identifies a program by its content.
