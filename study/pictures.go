@@ -299,7 +299,7 @@ func roofline(rep *Report, runs []Run, title string) (*plots.Roofline, error) {
 	a := rep.archs[runs[0].Arch]
 	if a == nil {
 		var err error
-		if a, err = configs.Load(runs[0].Arch, nil); err != nil {
+		if a, err = archOf(&runs[0]); err != nil {
 			return nil, err
 		}
 	}
@@ -324,6 +324,19 @@ func roofline(rep *Report, runs []Run, title string) (*plots.Roofline, error) {
 		return nil, nil
 	}
 	return plots.RooflineOf("Integer roofline: "+title, results(some), plots.L2, integer, ceilings, []plots.Slope{{Name: "L2 share", Bytes: share}}), nil
+}
+
+// archOf is the architecture that a run was simulated on, with its changed numbers.
+func archOf(r *Run) (*configs.Arch, error) {
+	var over []configs.Override
+	for _, text := range r.Overrides {
+		o, err := configs.ParseOverride(text)
+		if err != nil {
+			return nil, err
+		}
+		over = append(over, o)
+	}
+	return configs.Load(r.Arch, over)
 }
 
 // integerPipes are the pipes that execute at least a tenth of the runs' integer instructions, most used first.

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/sarchlab/smsim/configs"
 	"github.com/sarchlab/smsim/plots"
 	"github.com/sarchlab/smsim/strictyaml"
 )
@@ -14,6 +13,7 @@ import (
 type PlotOptions struct {
 	Kinds         []string // of pictures; empty: all that the result has, but for occupancy curves
 	Formats       []string // svg, png, pdf
+	Metrics       []string // of sweeps, see [Metrics]; empty: the usual ones
 	Style         string   // one of plots.Looks
 	Width, Height float64  // points; 0: each picture's own
 }
@@ -89,7 +89,7 @@ type Drawing struct {
 
 // Plot draws a saved result. It is an error if it has no picture of the kinds asked for.
 func Plot(s *Saved, opt PlotOptions) ([]Picture, error) {
-	figs, err := s.figures(slices.Contains(opt.Kinds, "occupancy"))
+	figs, err := s.figures(slices.Contains(opt.Kinds, "occupancy"), opt.Metrics)
 	if err != nil {
 		return nil, err
 	}
@@ -106,7 +106,7 @@ func Plot(s *Saved, opt PlotOptions) ([]Picture, error) {
 	return encodeAs(figs, opt.Formats, opt.Style, opt.Width, opt.Height)
 }
 
-func (s *Saved) figures(occupancy bool) ([]figure, error) {
+func (s *Saved) figures(occupancy bool, metrics []string) ([]figure, error) {
 	switch {
 	case s.Versus != nil:
 		return versusFigures(s.Versus)
@@ -115,7 +115,7 @@ func (s *Saved) figures(occupancy bool) ([]figure, error) {
 	case s.Sensitivity != nil:
 		return sensitivityFigures(s.Sensitivity), nil
 	case s.Sweep != nil:
-		return sweepFigures(s.Sweep)
+		return sweepFigures(s.Sweep, metrics)
 	case s.Drawings != nil:
 		var figs []figure
 		for _, d := range s.Drawings {
@@ -135,7 +135,7 @@ func (s *Saved) figures(occupancy bool) ([]figure, error) {
 			if r.Arch != arch {
 				continue
 			}
-			a, err := configs.Load(arch, nil)
+			a, err := archOf(r)
 			if err != nil {
 				return nil, err
 			}

@@ -10,6 +10,46 @@ import (
 	"github.com/sarchlab/smsim/plots"
 )
 
+// sweepMetric is a number of a point that is drawn.
+type sweepMetric struct {
+	name, label string
+	of          func(*Run) (float64, bool) // false: the point has no such number
+}
+
+// sweepMetrics are the numbers that can be drawn of a sweep, the usual ones first.
+var sweepMetrics = []sweepMetric{
+	{"ipc", plots.IPC.Label, func(r *Run) (float64, bool) { return r.IPC, true }},
+	{"cycles", "cycles", func(r *Run) (float64, bool) { return float64(r.Cycles), true }},
+	{"work", "work per cycle of one SM", func(r *Run) (float64, bool) { return r.WorkCycle, r.WorkCycle > 0 }},
+	{"occupancy", "resident warps / most possible", func(r *Run) (float64, bool) { return r.Occupancy.Achieved, true }},
+	{"issue", "issue slots used", func(r *Run) (float64, bool) { return r.IssueSlots.Utilization, true }},
+	{"registers", "registers a thread", func(r *Run) (float64, bool) { return float64(r.Registers), true }},
+}
+
+// usualMetrics is the number of metrics that are drawn when none is asked for.
+const usualMetrics = 3
+
+// Metrics lists the numbers that can be drawn of a sweep.
+func Metrics() []string {
+	var out []string
+	for _, m := range sweepMetrics {
+		out = append(out, m.name)
+	}
+	return out
+}
+
+// metricsOf are the metrics that are asked for and that the records have.
+func metricsOf(records []*SweepRecord, names []string) []sweepMetric {
+	var out []sweepMetric
+	for i, m := range sweepMetrics {
+		has := slices.ContainsFunc(records, func(r *SweepRecord) bool { _, ok := m.of(r.Result); return ok })
+		if has && (slices.Contains(names, m.name) || len(names) == 0 && i < usualMetrics) {
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
 // sweepAxisValues are the distinct values of one key among records, as numbers where all are.
 type sweepAxisValues struct {
 	key     string
@@ -47,9 +87,9 @@ func axesOf(records []*SweepRecord) []sweepAxisValues {
 	return slices.DeleteFunc(out, func(a sweepAxisValues) bool { return len(a.values) < 2 })
 }
 
-// sweepFigures draw a sweep: for each numeric key curves of IPC (with a band over seeds), for the first two numeric keys a
+// sweepFigures draw a sweep: for each metric and numeric key curves (with a band over seeds), for the first two numeric keys a
 // heat map for each kernel and architecture, bars where nothing is numeric, and the warp states of the first points.
-func sweepFigures(records []*SweepRecord) ([]figure, error) {
+func sweepFigures(records []*SweepRecord, metrics []string) ([]figure, error) {
 	var good []*SweepRecord
 	for _, r := range records {
 		if r.Result != nil {
@@ -59,17 +99,18 @@ func sweepFigures(records []*SweepRecord) ([]figure, error) {
 	axes := axesOf(good)
 	numeric := slices.DeleteFunc(slices.Clone(axes), func(a sweepAxisValues) bool { return a.numbers == nil })
 	var figs []figure
-	for _, a := range numeric {
-		q := sweepCurves(good, a.key, axes)
-		if q != nil {
-			figs = append(figs, figure{"curves_" + fileName(a.key), q, 0})
+	for _, m := range metricsOf(good, metrics) {
+		for _, a := range numeric {
+			if q := sweepCurves(good, a.key, axes, m); q != nil {
+				figs = append(figs, figure{"curves_" + m.name + "_" + fileName(a.key), q, 0})
+			}
 		}
-	}
-	if len(numeric) >= 2 {
-		figs = append(figs, sweepHeats(good, numeric[0], numeric[1], axes)...)
-	}
-	if len(numeric) == 0 {
-		figs = append(figs, figure{"bars", sweepBars(good), 0})
+		if len(numeric) >= 2 {
+			figs = append(figs, sweepHeats(good, numeric[0], numeric[1], axes, m)...)
+		}
+		if len(numeric) == 0 {
+			figs = append(figs, figure{"bars_" + m.name, sweepBars(good, m), 0})
+		}
 	}
 	some := good[:min(12, len(good))]
 	var runs []Run
@@ -133,7 +174,7 @@ func distinctLabels(records []*SweepRecord, axes []sweepAxisValues) []string {
 const sweepLines = 12
 
 // sweepCurves has a line for each combination of everything but the key and the seed, nil if there are too many.
-func sweepCurves(records []*SweepRecord, key string, axes []sweepAxisValues) *plots.Curves {
+func sweepCurves(records []*SweepRecord, key string, axes []sweepAxisValues, m sweepMetric) *plots.Curves {
 	type at struct {
 		name string
 		x    float64
@@ -144,7 +185,8 @@ func sweepCurves(records []*SweepRecord, key string, axes []sweepAxisValues) *pl
 	seeds := map[uint64]bool{}
 	for _, r := range records {
 		x, err := strconv.ParseFloat(r.Overrides[key], 64)
-		if err != nil {
+		y, ok := m.of(r.Result)
+		if err != nil || !ok {
 			continue
 		}
 		name := pointLabel(r, axes, key)
@@ -155,10 +197,10 @@ func sweepCurves(records []*SweepRecord, key string, axes []sweepAxisValues) *pl
 		if samples[k] == nil {
 			xs[name] = append(xs[name], x)
 		}
-		samples[k] = append(samples[k], r.Result.IPC)
+		samples[k] = append(samples[k], y)
 		seeds[r.Seed] = true
 	}
-	q := &plots.Curves{Title: "Sweep over " + key, XLabel: key, YLabel: plots.IPC.Label}
+	q := &plots.Curves{Title: "Sweep over " + key, XLabel: key, YLabel: m.label}
 	if len(seeds) > 1 {
 		q.Note = fmt.Sprintf("mean and 95 %% confidence band of the mean over %d seeds", len(seeds))
 	}
@@ -206,8 +248,8 @@ func meanBand(v []float64) (mean, half float64) {
 	return mean, t * math.Sqrt(sum/float64(len(v)-1)/float64(len(v)))
 }
 
-// sweepHeats has a map of IPC over two keys for each combination of the rest, at most four.
-func sweepHeats(records []*SweepRecord, x, y sweepAxisValues, axes []sweepAxisValues) []figure {
+// sweepHeats has a map over two keys for each combination of the rest, at most four.
+func sweepHeats(records []*SweepRecord, x, y sweepAxisValues, axes []sweepAxisValues, m sweepMetric) []figure {
 	var names []string
 	groups := map[string][]*SweepRecord{}
 	for _, r := range records {
@@ -219,7 +261,7 @@ func sweepHeats(records []*SweepRecord, x, y sweepAxisValues, axes []sweepAxisVa
 	}
 	var figs []figure
 	for _, name := range names[:min(4, len(names))] {
-		h := &plots.HeatMap{Title: name, XLabel: x.key, YLabel: y.key, ZLabel: plots.IPC.Label, X: slices.Sorted(slices.Values(x.numbers)), Y: slices.Sorted(slices.Values(y.numbers))}
+		h := &plots.HeatMap{Title: name, XLabel: x.key, YLabel: y.key, ZLabel: m.label, X: slices.Sorted(slices.Values(x.numbers)), Y: slices.Sorted(slices.Values(y.numbers))}
 		cells := make([][][]float64, len(h.Y))
 		for i := range cells {
 			cells[i] = make([][]float64, len(h.X))
@@ -227,9 +269,9 @@ func sweepHeats(records []*SweepRecord, x, y sweepAxisValues, axes []sweepAxisVa
 		for _, r := range groups[name] {
 			fx, ex := strconv.ParseFloat(r.Overrides[x.key], 64)
 			fy, ey := strconv.ParseFloat(r.Overrides[y.key], 64)
-			if ex == nil && ey == nil {
+			if z, ok := m.of(r.Result); ok && ex == nil && ey == nil {
 				i, j := slices.Index(h.Y, fy), slices.Index(h.X, fx)
-				cells[i][j] = append(cells[i][j], r.Result.IPC)
+				cells[i][j] = append(cells[i][j], z)
 			}
 		}
 		lo, hi := math.Inf(1), math.Inf(-1)
@@ -247,14 +289,14 @@ func sweepHeats(records []*SweepRecord, x, y sweepAxisValues, axes []sweepAxisVa
 		if hi > lo*1.05 {
 			h.Contours = []float64{lo + (hi-lo)/4, lo + (hi-lo)/2, lo + 3*(hi-lo)/4}
 		}
-		figs = append(figs, figure{"heat_" + fileName(name), h, 0})
+		figs = append(figs, figure{"heat_" + m.name + "_" + fileName(name), h, 0})
 	}
 	return figs
 }
 
 // sweepBars has a bar for each point, over architectures.
-func sweepBars(records []*SweepRecord) *plots.Bars {
-	b := &plots.Bars{Title: "Sweep", YLabel: plots.IPC.Label, XLabel: "architecture"}
+func sweepBars(records []*SweepRecord, m sweepMetric) *plots.Bars {
+	b := &plots.Bars{Title: "Sweep", YLabel: m.label, XLabel: "architecture"}
 	index := func(list *[]string, name string) int {
 		if i := slices.Index(*list, name); i >= 0 {
 			return i
@@ -272,7 +314,9 @@ func sweepBars(records []*SweepRecord) *plots.Bars {
 			}
 		}
 		c := cell{index(&b.Series, name), index(&b.Groups, r.Arch)}
-		cells[c] = append(cells[c], r.Result.IPC)
+		if v, ok := m.of(r.Result); ok {
+			cells[c] = append(cells[c], v)
+		}
 	}
 	if len(b.Series) > sweepLines {
 		b.Note = fmt.Sprintf("the first %d of %d", sweepLines, len(b.Series))

@@ -41,6 +41,7 @@ Kinds of pictures (--kind, repeatable; left out: all that the result has, but fo
 	f := cmd.Flags()
 	f.String("out", ".", "directory for the pictures")
 	f.StringSlice("kind", nil, "kinds of pictures, see above")
+	f.StringSlice("metric", nil, "numbers of a sweep's pictures: "+strings.Join(study.Metrics(), ", ")+" (default: the first three)")
 	f.StringSlice("formats", []string{"svg", "png"}, "svg, png, pdf")
 	f.String("size", "", "width x height in pixels at 96 a inch, such as 1200x800 (default: each picture's own)")
 	f.String("style", "light", strings.Join(plots.Looks(), ", "))
@@ -58,9 +59,15 @@ func plotOptions(cmd *cobra.Command) (opt study.PlotOptions, err error) {
 	f := cmd.Flags()
 	opt.Kinds, _ = f.GetStringSlice("kind")
 	opt.Formats, _ = f.GetStringSlice("formats")
+	opt.Metrics, _ = f.GetStringSlice("metric")
 	opt.Style, _ = f.GetString("style")
 	if err := study.CheckKinds(opt.Kinds); err != nil {
 		return opt, bad("--kind", err)
+	}
+	for _, x := range opt.Metrics {
+		if err := oneOf("metric", x, study.Metrics()...); err != nil {
+			return opt, err
+		}
 	}
 	for _, x := range opt.Formats {
 		if err := oneOf("formats", x, "svg", "png", "pdf"); err != nil {
