@@ -28,6 +28,9 @@ type Program struct {
 	ConstRelocs []ConstReloc     // addresses of globals inside ConstBanks
 	Globals     []Global         // module-scope global variables, placed at launch
 
+	// Indexed are the targets of indexed branches, by instruction index, where they are known.
+	Indexed map[int][]int
+
 	TexRefs []TexRef // texture references, bound to the launch's images by name
 
 	MaxThreads int  // .maxntid / launch bounds, 0: none

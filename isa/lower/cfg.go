@@ -1,6 +1,10 @@
 package lower
 
-import "github.com/sarchlab/smsim/isa"
+import (
+	"slices"
+
+	"github.com/sarchlab/smsim/isa"
+)
 
 // loop is a natural loop.
 type loop struct {
@@ -14,7 +18,7 @@ type loop struct {
 func (b *block) terminator() *isa.Inst {
 	if n := len(b.insts); n > 0 {
 		switch in := &b.insts[n-1]; in.Op {
-		case isa.OpBRA:
+		case isa.OpBRA, isa.OpBRX:
 			return in
 		case isa.OpEXIT, isa.OpKILL, isa.OpRET:
 			if in.Guard.Kind == isa.KindNone {
@@ -29,6 +33,18 @@ func (b *block) terminator() *isa.Inst {
 func (b *block) fallsThrough() bool {
 	t := b.terminator()
 	return t == nil || t.Op == isa.OpBRA && t.Guard.Kind != isa.KindNone
+}
+
+// redirect lets the branch that ends the block go to another block.
+func (b *block) redirect(from, to *block) {
+	if b.to == from {
+		b.to = to
+	}
+	for i, s := range b.table {
+		if s == from {
+			b.table[i] = to
+		}
+	}
 }
 
 // analyse computes edges, removes unreachable blocks, merges straight lines, and finds dominators, post-dominators
@@ -51,6 +67,14 @@ func (f *fn) edges() {
 		t := b.terminator()
 		if t == nil || t.Op != isa.OpBRA {
 			b.to = nil
+		}
+		if t == nil || t.Op != isa.OpBRX {
+			b.table = nil
+		}
+		for _, s := range b.table {
+			if !slices.Contains(b.succs, s) {
+				b.succs = append(b.succs, s)
+			}
 		}
 		if b.fallsThrough() && i+1 < len(f.blocks) {
 			b.succs = append(b.succs, f.blocks[i+1])
@@ -133,7 +157,7 @@ func (f *fn) merge() {
 						prev.insts = prev.insts[:len(prev.insts)-1]
 					}
 					prev.insts = append(prev.insts, b.insts...)
-					prev.to = b.to
+					prev.to, prev.table, prev.tableAt = b.to, b.table, b.tableAt
 					prev.succs = b.succs
 					for _, s := range b.succs {
 						for k := range s.preds {

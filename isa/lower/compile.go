@@ -3,6 +3,7 @@ package lower
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"sort"
 	"strings"
 
@@ -410,8 +411,8 @@ func (c *compiler) branch(in *ptx.Instr) {
 	}
 }
 
-// branchTable lowers brx.idx to a balanced tree of compares and branches. The last target also serves
-// indices beyond the table, whose effect PTX leaves undefined.
+// branchTable lowers brx.idx to an indexed branch over a table of addresses in constant bank 2, before sm_30, where
+// PTX has no brx.idx, to a balanced tree of compares and branches. The effect of indices beyond the table is undefined.
 func (c *compiler) branchTable(in *ptx.Instr) {
 	b := c.b
 	if len(in.Args) != 2 || in.Args[1].Kind != ptx.ArgName {
@@ -438,10 +439,36 @@ func (c *compiler) branchTable(in *ptx.Instr) {
 		b.branch(notPredicate(b.guard), after, in.Has("uni"))
 		b.guard = word{}
 	}
-	c.tableTree(index, targets, 0)
+	if uniq := slices.Compact(slices.Clone(targets)); b.sm() < 30 || len(uniq) == 1 {
+		c.tableTree(index, targets, 0)
+	} else {
+		c.indexedBranch(index, targets, in.Has("uni"))
+	}
 	if after != nil {
 		b.place(after)
 	}
+}
+
+// indexedBranch ends the block with BRX.
+func (c *compiler) indexedBranch(index word, targets []*block, uni bool) {
+	b := c.b
+	f := c.f
+	x := &expander{builder: b}
+	at := alignUp(int64(len(f.bank2)), 4)
+	f.bank2 = append(f.bank2, make([]byte, at-int64(len(f.bank2))+int64(4*len(targets)))...)
+	off := x.inReg(x.shl(auto, index, imm(2)))
+	to := []word{b.reg()}
+	b.emit(isa.OpLDC, isa.Mod{Size: 4}, to, []word{{Kind: isa.KindConst, Bank: 2, Reg: off.Reg, Imm: at}})
+	if b.sm() >= 70 { // a 64-bit address
+		to = append(to, x.signWord(auto, to[0]))
+	}
+	m := isa.Mod{}
+	if uni {
+		m.Flags = isa.ModU
+	}
+	b.emitWide(isa.OpBRX, m, nil, [][]word{to})
+	b.cur.table, b.cur.tableAt = targets, at
+	b.place(&block{})
 }
 
 // tableTree branches to targets[index - base].

@@ -2,6 +2,7 @@ package lower
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/sarchlab/smsim/isa"
 )
@@ -69,6 +70,9 @@ func newController(p *isa.Program, t *isa.Target) *controller {
 				leader[o.Imm] = true
 			}
 		}
+		for _, to := range p.Indexed[i] {
+			leader[to] = true
+		}
 		if endsBlock(in) {
 			leader[i+1] = true
 		}
@@ -99,6 +103,11 @@ func newController(p *isa.Program, t *isa.Target) *controller {
 		}
 		if open && b+1 < nb {
 			c.succs[b] = append(c.succs[b], b+1)
+		}
+		for _, to := range p.Indexed[c.start[b+1]-1] {
+			if s := c.block[to]; !slices.Contains(c.succs[b], s) {
+				c.succs[b] = append(c.succs[b], s)
+			}
 		}
 		if last.Op == isa.OpBRA || last.Op == isa.OpJMP || last.Op == isa.OpCALL {
 			for _, o := range last.Src[:last.NSrc] {

@@ -21,7 +21,7 @@ func (f *fn) converge() {
 	var regions []*region
 	for _, b := range f.rpo {
 		t := b.terminator()
-		if t == nil || t.Op != isa.OpBRA || len(b.succs) < 2 || t.Mod.Has(isa.ModU) || !u.divergentBranch(b) {
+		if t == nil || t.Op != isa.OpBRA && t.Op != isa.OpBRX || len(b.succs) < 2 || t.Mod.Has(isa.ModU) || !u.divergentBranch(b) {
 			continue
 		}
 		if r := f.regionOf(b); r != nil {
@@ -181,11 +181,7 @@ func (f *fn) insertRegion(r *region) {
 	rest := append([]*block(nil), f.blocks[k:]...)
 	f.blocks = append(append(append(f.blocks[:k], bridge...), gather), rest...)
 	for x := range r.body {
-		if x.to == r.join {
-			x.to = gather
-		}
+		x.redirect(r.join, gather)
 	}
-	if r.head.to == r.join {
-		r.head.to = gather
-	}
+	r.head.redirect(r.join, gather)
 }

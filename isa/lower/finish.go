@@ -6,10 +6,11 @@ import "github.com/sarchlab/smsim/isa"
 const recursionStack = 8 << 10
 
 // code is the unit's instructions in layout order; label operands are indices into them, but for those of CALL.
-func (f *fn) code() []isa.Inst {
+func (f *fn) code() ([]isa.Inst, []branchTable) {
 	frame := f.frameBytes()
 	start := map[*block]int{}
 	var out []isa.Inst
+	var tables []branchTable
 	function := f.unit != 0 && frame > 0
 	n := 0
 	if function {
@@ -49,20 +50,68 @@ func (f *fn) code() []isa.Inst {
 			}
 			out = append(out, in)
 		}
+		if len(b.table) > 0 {
+			t := branchTable{branch: int64(len(out) - 1), offset: b.tableAt}
+			for _, to := range b.table {
+				t.to = append(t.to, int64(start[to]))
+			}
+			tables = append(tables, t)
+		}
 	}
-	return out
+	return out, tables
+}
+
+// branchTable is where an indexed branch can go: instruction indices, whose addresses lie in constant bank 2.
+type branchTable struct {
+	branch int64
+	offset int64
+	to     []int64
+}
+
+// shift moves what lies behind instruction at by n instructions.
+func (t *branchTable) shift(at, n int64) {
+	if t.branch > at {
+		t.branch += n
+	}
+	for i := range t.to {
+		if t.to[i] > at {
+			t.to[i] += n
+		}
+	}
+}
+
+// placeTables fills in the addresses of the targets of indexed branches.
+func (f *fn) placeTables(p *isa.Program, tables []branchTable) {
+	for _, t := range tables {
+		if p.Indexed == nil {
+			p.Indexed = map[int][]int{}
+		}
+		for i, to := range t.to {
+			putWord(f.bank2[t.offset+int64(4*i):], 4, uint64(p.Insts[to].PC))
+			p.Indexed[int(t.branch)] = append(p.Indexed[int(t.branch)], int(to))
+		}
+	}
 }
 
 // finish lays the units out and fills in the program.
 func (f *fn) finish(p *isa.Program, regs int, opt Options) {
 	frame := f.frameBytes()
 	var start []int64
+	var tables []branchTable
 	for _, g := range f.link.units {
-		code := g.code()
+		code, own := g.code()
 		if g == f {
-			code = f.frame(code, frame)
+			at, grown := f.frame(code, frame)
+			for i := range own {
+				own[i].shift(at, int64(len(grown)-len(code)))
+			}
+			code = grown
 		}
 		base := int64(len(p.Insts))
+		for i := range own {
+			own[i].shift(-1, base)
+		}
+		tables = append(tables, own...)
 		start = append(start, base)
 		for i := range code {
 			for k := range code[i].Src[:code[i].NSrc] {
@@ -105,6 +154,7 @@ func (f *fn) finish(p *isa.Program, regs int, opt Options) {
 		entries = append(entries, p.Insts[at].PC)
 	}
 	f.placeFunctionAddresses(entries)
+	f.placeTables(p, tables)
 	f.fillWindow()
 	p.Regs = f.reportedRegs(regs)
 	p.UsesCC = f.usesCC
@@ -144,10 +194,10 @@ func (f *fn) finish(p *isa.Program, regs int, opt Options) {
 }
 
 // frame makes room for local variables and spills at the start of the kernel: the stack grows down.
-// Before Kepler the frame of a kernel without calls starts at address 0.
-func (f *fn) frame(code []isa.Inst, bytes int64) []isa.Inst {
+// Before Kepler the frame of a kernel without calls starts at address 0. The first result is the instruction behind which it did.
+func (f *fn) frame(code []isa.Inst, bytes int64) (int64, []isa.Inst) {
 	if bytes == 0 || f.t.SM < 20 {
-		return code
+		return 0, code
 	}
 	for i := range code {
 		in := &code[i]
@@ -160,10 +210,10 @@ func (f *fn) frame(code []isa.Inst, bytes int64) []isa.Inst {
 					}
 				}
 			}
-			return code
+			return int64(i), code
 		}
 	}
-	return code
+	return 0, code
 }
 
 // moveStack adds to the stack pointer.

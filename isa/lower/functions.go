@@ -338,8 +338,8 @@ func (f *fn) expandCalls() {
 			if at < 0 {
 				break
 			}
-			rest := &block{insts: append([]isa.Inst(nil), cur.insts[at+1:]...), to: cur.to, depth: cur.depth, loop: cur.loop}
-			cur.insts, cur.to = cur.insts[:at+1:at+1], nil
+			rest := &block{insts: append([]isa.Inst(nil), cur.insts[at+1:]...), to: cur.to, table: cur.table, tableAt: cur.tableAt, depth: cur.depth, loop: cur.loop}
+			cur.insts, cur.to, cur.table = cur.insts[:at+1:at+1], nil, nil
 			rest.afterCall = true
 			cur = rest
 		}

@@ -72,8 +72,10 @@ type block struct {
 	succs []*block
 	preds []*block
 
-	id        int    // index in reverse post-order after cfg analysis
-	to        *block // target of the terminating branch; nil: none
+	id        int      // index in reverse post-order after cfg analysis
+	to        *block   // target of the terminating branch; nil: none
+	table     []*block // targets of the terminating BRX, by index
+	tableAt   int64    // where their addresses lie in constant bank 2
 	idom      *block
 	ipdom     *block
 	depth     int   // loop nesting depth

@@ -138,7 +138,7 @@ func (u *uniformity) varies(in *isa.Inst) bool {
 // divergentBranch says that lanes can go two ways at the end of b.
 func (u *uniformity) divergentBranch(b *block) bool {
 	t := b.terminator()
-	return t != nil && u.operand(&t.Guard)
+	return t != nil && (u.operand(&t.Guard) || t.Op == isa.OpBRX && u.operand(&t.Src[0]))
 }
 
 // operand says that the operand's value can differ between lanes.

@@ -252,8 +252,8 @@ func (f *fn) unrollLoop(c *countedLoop, n numbering, defs []defSite) {
 		at++
 	}
 	for _, x := range f.blocks {
-		if x != b && x.to == b {
-			x.to = guard
+		if x != b {
+			x.redirect(b, guard)
 		}
 	}
 	rest := append([]*block(nil), f.blocks[at:]...)

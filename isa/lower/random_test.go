@@ -36,7 +36,7 @@ func (w *programWriter) pick(s ...string) string { return s[w.r.Intn(len(s))] }
 
 func (w *programWriter) instruction() {
 	d := w.onlyReg()
-	switch w.r.Intn(22) {
+	switch w.r.Intn(30) {
 	case 0, 1:
 		w.out("add.s32 %s, %s, %s;", d, w.reg(), w.reg())
 	case 2:
@@ -79,6 +79,24 @@ func (w *programWriter) instruction() {
 	case 20:
 		w.out("add.cc.u32 %s, %s, %s;", d, w.onlyReg(), w.onlyReg())
 		w.out("addc.u32 %s, %s, %s;", w.onlyReg(), w.onlyReg(), w.reg())
+	case 22:
+		w.out("%s %s, %s, %s;", w.pick("mul.hi.u32", "mul.hi.s32"), d, w.onlyReg(), w.reg())
+	case 23:
+		w.out("%s %s, %s;", w.pick("popc.b32", "clz.b32"), d, w.onlyReg())
+	case 24:
+		w.out("%s %s, %s;", w.pick("popc.b64", "clz.b64"), d, w.wide())
+	case 25:
+		w.out("%s %s, %s, %s, %d;", w.pick("bfe.u32", "bfe.s32"), d, w.onlyReg(), w.pick(w.reg(), fmt.Sprint(w.r.Intn(40))), w.r.Intn(34))
+	case 26:
+		w.out("prmt.b32 %s, %s, %s, %s;", d, w.onlyReg(), w.onlyReg(), w.pick(w.onlyReg(), fmt.Sprint(w.r.Intn(1<<16))))
+	case 27:
+		w.out("%s %s, %s, %s, %s;", w.pick("shf.l.wrap.b32", "shf.r.wrap.b32"), d, w.onlyReg(), w.onlyReg(), w.pick(w.onlyReg(), fmt.Sprint(w.r.Intn(40))))
+	case 28:
+		w.out("%s %s, %s, %s;", w.pick("shr.u64", "shr.s64"), w.wide(), w.wide(), w.pick(w.onlyReg(), fmt.Sprint(w.r.Intn(70))))
+	case 29:
+		w.temp++
+		w.out("setp.%s %%p%d, %s, %s;", w.pick("lt.s64", "ge.u64", "eq.s64", "gt.s64"), w.temp, w.wide(), w.wide())
+		w.out("@%%p%d add.s64 %s, %s, 1;", w.temp, w.wide(), w.wide())
 	case 21:
 		w.out("st.shared.u32 [%%sh+%d], %s;", 4*w.r.Intn(4), w.onlyReg())
 		w.out("ld.shared.u32 %s, [%%sh+%d];", d, 4*w.r.Intn(4))
@@ -92,7 +110,36 @@ func (w *programWriter) section(depth int) {
 	if depth == 0 {
 		return
 	}
-	switch w.r.Intn(4) {
+	switch w.r.Intn(5) {
+	case 4: // branch table, with fall through and a target that stands twice
+		w.label++
+		n, k := w.label, 2+w.r.Intn(4)
+		w.out("and.b32 %%c%d, %s, 7;", n, w.onlyReg())
+		w.out("min.u32 %%c%d, %%c%d, %d;", n, n, k)
+		fmt.Fprintf(&w.sb, "B%d: .branchtargets", n)
+		for i := range k {
+			fmt.Fprintf(&w.sb, " B%d_%d,", n, i)
+		}
+		fmt.Fprintf(&w.sb, " B%d_0;\n", n)
+		guard := ""
+		if w.r.Intn(3) == 0 {
+			w.temp++
+			w.out("setp.ne.s32 %%p%d, %s, %s;", w.temp, w.onlyReg(), w.reg())
+			guard = fmt.Sprintf("@%%p%d ", w.temp)
+		}
+		w.out("%sbrx.idx %%c%d, B%d;", guard, n, n)
+		for i := range k {
+			fmt.Fprintf(&w.sb, "B%d_%d:\n", n, i)
+			if i == 0 {
+				w.section(depth - 1)
+			} else {
+				w.section(0)
+			}
+			if w.r.Intn(3) > 0 {
+				w.out("bra J%d;", n)
+			}
+		}
+		fmt.Fprintf(&w.sb, "J%d:\n", n)
 	case 0, 1: // if, with or without else, on a value that differs between lanes
 		w.label++
 		w.temp++
@@ -189,38 +236,57 @@ func runRandom(p *isa.Program, t *isa.Target) ([]byte, error) {
 	return out.Data, err
 }
 
-// TestOptimisationKeepsResults compares optimised with unoptimised programs of random kernels on every
-// generation; unoptimised results must also agree between targets.
-func TestOptimisationKeepsResults(t *testing.T) {
+// randomTargets are one of each generation whose lowering differs.
+var randomTargets = []int{30, 35, 52, 61, 70, 75, 86, 90, 100, 120}
+
+// TestRandomKernels runs random kernels on every generation, unoptimised, optimised and with few registers, and compares all
+// with the reference.
+func TestRandomKernels(t *testing.T) {
 	n := 60
 	if testing.Short() {
 		n = 12
 	}
-	targets := []int{30, 35, 52, 61, 70, 75, 86, 90, 100, 120}
 	for seed := range int64(n) {
-		text := randomKernel(seed)
-		m, err := ptx.Parse("random.ptx", []byte(text))
-		if err != nil {
+		checkRandom(t, seed, randomTargets)
+	}
+}
+
+// FuzzLower is the same for any seed, on one target each.
+func FuzzLower(f *testing.F) {
+	f.Add(int64(1), uint8(0))
+	f.Fuzz(func(t *testing.T, seed int64, k uint8) {
+		checkRandom(t, seed, randomTargets[int(k)%len(randomTargets):][:1])
+	})
+}
+
+func checkRandom(t *testing.T, seed int64, targets []int) {
+	t.Helper()
+	m, err := ptx.Parse("random.ptx", []byte(randomKernel(seed)))
+	if err != nil {
+		t.Fatalf("seed %d: %v", seed, err)
+	}
+	want := make([]byte, 64*64)
+	r := newReference(m)
+	for tid := range uint64(50) {
+		if err := r.run(tid, 2, 77); err != nil {
 			t.Fatalf("seed %d: %v", seed, err)
 		}
-		var want []byte
-		for _, sm := range targets {
-			target := testTarget(sm)
-			for _, opt := range []Options{{NoOptimise: true}, {}, {MaxRegs: 18}} {
-				p, err := Compile(m, "k", target, opt)
-				if err != nil {
-					t.Fatalf("seed %d sm_%d: %v", seed, sm, err)
-				}
-				got, err := runRandom(p, target)
-				if err != nil {
-					t.Fatalf("seed %d sm_%d %+v: %v", seed, sm, opt, err)
-				}
-				if want == nil {
-					want = got
-				} else if string(got) != string(want) {
-					t.Errorf("seed %d sm_%d %+v: results differ\n%s", seed, sm, opt, diffWords(got, want))
-					break
-				}
+		copy(want[64*tid:], r.out)
+	}
+	for _, sm := range targets {
+		target := testTarget(sm)
+		for _, opt := range []Options{{NoOptimise: true}, {}, {MaxRegs: 18}} {
+			p, err := Compile(m, "k", target, opt)
+			if err != nil {
+				t.Fatalf("seed %d sm_%d: %v", seed, sm, err)
+			}
+			got, err := runRandom(p, target)
+			if err != nil {
+				t.Fatalf("seed %d sm_%d %+v: %v", seed, sm, opt, err)
+			}
+			if string(got) != string(want) {
+				t.Errorf("seed %d sm_%d %+v: results differ\n%s", seed, sm, opt, diffWords(got, want))
+				break
 			}
 		}
 	}

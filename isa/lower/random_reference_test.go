@@ -1,0 +1,270 @@
+package lower
+
+import (
+	"fmt"
+	"math/bits"
+	"strings"
+
+	"github.com/sarchlab/smsim/isa/ptx"
+)
+
+// threadReference executes the kernels that programWriter makes as the PTX document defines them: one thread at a time, on 64-bit
+// values by name, from the parsed text. Nothing of it is shared with the lowering or the machine-level execution.
+type threadReference struct {
+	code   []*ptx.Instr
+	labels map[string]int
+	tables map[string][]string
+	regs   map[string]uint64
+	carry  uint64
+	shared map[uint64]uint64
+	out    []byte // what the thread stores, by offset from the output pointer
+	base   map[string]uint64
+	tid    uint64
+}
+
+// newReference flattens the kernel's statements; registers of inner scopes have names of their own.
+func newReference(m *ptx.Module) *threadReference {
+	r := &threadReference{labels: map[string]int{}, tables: map[string][]string{}}
+	var flatten func(b *ptx.Block)
+	flatten = func(b *ptx.Block) {
+		for _, st := range b.Stmts {
+			switch x := st.(type) {
+			case *ptx.Label:
+				r.labels[x.Name] = len(r.code)
+			case *ptx.Targets:
+				r.tables[x.Label] = x.Names
+			case *ptx.Block:
+				flatten(x)
+			case *ptx.Instr:
+				r.code = append(r.code, x)
+			}
+		}
+	}
+	flatten(m.Entry("k").Body)
+	return r
+}
+
+// run executes one thread.
+func (r *threadReference) run(tid, ctaid, n uint64) error {
+	r.regs, r.shared, r.out = map[string]uint64{"%ctaid": ctaid, "%ctaid.x": ctaid, "%tid": tid, "%tid.x": tid}, map[uint64]uint64{}, make([]byte, 64)
+	r.base = map[string]uint64{"n": n, "out": 0}
+	r.tid = tid
+	for pc, steps := 0, 0; pc < len(r.code); steps++ {
+		if steps > 200000 {
+			return fmt.Errorf("thread %d does not end", tid)
+		}
+		in := r.code[pc]
+		pc++
+		if g := in.Guard; g != nil && (r.regs[g.Name] != 0) == g.Neg {
+			continue
+		}
+		switch in.Op {
+		case "ret":
+			return nil
+		case "bra":
+			pc = r.labels[in.Args[0].Name]
+		case "brx":
+			pc = r.labels[r.tables[in.Args[1].Name][r.regs[in.Args[0].Name]]]
+		default:
+			if err := r.step(in); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// width is the number of bits of the type that ends the mnemonic.
+func width(in *ptx.Instr) (bits uint, signed bool) {
+	t := in.Mods[len(in.Mods)-1]
+	return uint(typeBits(t)), t[0] == 's'
+}
+
+func (r *threadReference) value(a *ptx.Arg) uint64 {
+	if a.Kind == ptx.ArgInt {
+		if a.Neg {
+			return -uint64(a.Int)
+		}
+		return uint64(a.Int)
+	}
+	return r.regs[a.Name]
+}
+
+func sext(v uint64, n uint) int64 { return int64(v<<(64-n)) >> (64 - n) }
+
+func (r *threadReference) set(a *ptx.Arg, v uint64, n uint) {
+	if n < 64 {
+		v &= 1<<n - 1
+	}
+	r.regs[a.Name] = v
+}
+
+func (r *threadReference) step(in *ptx.Instr) error {
+	w, sgn := width(in)
+	v := make([]uint64, len(in.Args))
+	for i := range in.Args {
+		if v[i] = r.value(&in.Args[i]); w < 64 {
+			v[i] &= 1<<w - 1
+		}
+	}
+	less := func(i, k int) bool {
+		if sgn {
+			return sext(v[i], w) < sext(v[k], w)
+		}
+		return v[i] < v[k]
+	}
+	d := &in.Args[0]
+	name := in.Op
+	if in.Op == "mul" || in.Op == "mad" {
+		name += "." + in.Mods[0]
+	}
+	switch name {
+	case "mov":
+		switch {
+		case d.Kind == ptx.ArgVector:
+			r.set(&d.Elems[0], v[1], 32)
+			r.set(&d.Elems[1], v[1]>>32, 32)
+		case in.Args[1].Name == "buf":
+			r.set(d, 0, 32)
+		default:
+			r.set(d, v[1], w)
+		}
+	case "ld":
+		switch a := &in.Args[1]; in.Mods[0] {
+		case "param":
+			r.set(d, r.base[a.Name], 64)
+		default:
+			r.set(d, r.shared[r.regs[a.Name]+uint64(a.Int)], w)
+		}
+	case "st":
+		a := &in.Args[0]
+		if in.Mods[0] == "shared" {
+			r.shared[r.regs[a.Name]+uint64(a.Int)] = v[1]
+			break
+		}
+		at := r.regs[a.Name] + uint64(a.Int) - 64*r.tid
+		for k := range uint64(w / 8) {
+			r.out[at+k] = byte(v[1] >> (8 * k))
+		}
+	case "add":
+		s, c := bits.Add64(v[1], v[2], 0)
+		if w == 32 {
+			c = s >> 32
+		}
+		if in.Has("cc") {
+			r.carry = c
+		}
+		r.set(d, s, w)
+	case "addc":
+		r.set(d, v[1]+v[2]+r.carry, w)
+	case "sub":
+		r.set(d, v[1]-v[2], w)
+	case "mul.lo":
+		r.set(d, v[1]*v[2], w)
+	case "mul.wide":
+		if sgn {
+			r.set(d, uint64(sext(v[1], 32)*sext(v[2], 32)), 64)
+		} else {
+			r.set(d, v[1]*v[2], 64)
+		}
+	case "mul.hi":
+		if sgn {
+			r.set(d, uint64(sext(v[1], 32)*sext(v[2], 32)>>32), w)
+		} else {
+			r.set(d, v[1]*v[2]>>32, w)
+		}
+	case "mad.lo":
+		r.set(d, v[1]*v[2]+v[3], w)
+	case "and":
+		r.set(d, v[1]&v[2], w)
+	case "or":
+		r.set(d, v[1]|v[2], w)
+	case "xor":
+		r.set(d, v[1]^v[2], w)
+	case "not":
+		r.set(d, ^v[1], w)
+	case "shl":
+		if n := r.value(&in.Args[2]) & 0xffffffff; n >= uint64(w) {
+			r.set(d, 0, w)
+		} else {
+			r.set(d, v[1]<<n, w)
+		}
+	case "shr":
+		n := min(r.value(&in.Args[2])&0xffffffff, 64)
+		if sgn {
+			r.set(d, uint64(sext(v[1], w)>>min(n, 63)), w)
+		} else {
+			r.set(d, v[1]>>n, w)
+		}
+	case "min", "max":
+		k := 1
+		if less(2, 1) == (name == "min") && v[1] != v[2] {
+			k = 2
+		}
+		r.set(d, v[k], w)
+	case "setp":
+		ok := map[string]bool{"lt": less(1, 2), "ge": !less(1, 2), "gt": less(2, 1), "eq": v[1] == v[2], "ne": v[1] != v[2]}[in.Mods[0]]
+		r.regs[d.Name] = 0
+		if ok {
+			r.regs[d.Name] = 1
+		}
+	case "selp":
+		k := 2
+		if r.regs[in.Args[3].Name] != 0 {
+			k = 1
+		}
+		r.set(d, v[k], w)
+	case "cvt": // between u32 and u64
+		r.set(d, r.value(&in.Args[1])&0xffffffff, 64)
+	case "popc":
+		r.set(d, uint64(bits.OnesCount64(v[1])), 32)
+	case "clz":
+		r.set(d, uint64(bits.LeadingZeros64(v[1]))-uint64(64-w), 32)
+	case "bfe":
+		r.set(d, fieldOf(v[1], r.value(&in.Args[2])&0xff, r.value(&in.Args[3])&0xff, w, sgn), w)
+	case "prmt":
+		r.set(d, permuteBytes(v[1], v[2], v[3]), 32)
+	case "shf":
+		n, x := v[3]&31, v[2]<<32|v[1]
+		if strings.HasPrefix(in.Mods[0], "l") {
+			r.set(d, x<<n>>32, 32)
+		} else {
+			r.set(d, x>>n, 32)
+		}
+	default:
+		return fmt.Errorf("%s: the reference does not know it", in.Text)
+	}
+	return nil
+}
+
+// fieldOf is bfe.
+func fieldOf(v, pos, n uint64, w uint, sgn bool) uint64 {
+	sign := uint64(0)
+	if sgn && n > 0 {
+		sign = v >> min(pos+n-1, uint64(w)-1) & 1
+	}
+	var out uint64
+	for i := range uint64(w) {
+		b := sign
+		if i < n && pos+i < uint64(w) {
+			b = v >> (pos + i) & 1
+		}
+		out |= b << i
+	}
+	return out
+}
+
+// permuteBytes is prmt in its default mode.
+func permuteBytes(a, b, sel uint64) uint64 {
+	x := b<<32 | a
+	var out uint64
+	for i := range 4 {
+		s := sel >> (4 * i)
+		v := x >> (8 * (s & 7)) & 0xff
+		if s&8 != 0 {
+			v = uint64(int64(int8(v))>>7) & 0xff
+		}
+		out |= v << (8 * i)
+	}
+	return out
+}
