@@ -389,7 +389,8 @@ func (f *fn) expandAdd64(out *[]isa.Inst, in *isa.Inst) {
 			}
 		}
 	}
-	if !three && f.t.SM >= 120 && f.emitAdd64(out, in) {
+	negation := isZero(in.Src[0]) && in.Src[1].Is(isa.Neg) // of two words: IADD3 and IADD3.X there too
+	if !three && !negation && f.t.SM >= 120 && f.emitAdd64(out, in) {
 		return
 	}
 	p := isa.P(f.newPred())

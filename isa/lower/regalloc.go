@@ -192,6 +192,15 @@ func (f *fn) newAllocation() *allocation {
 				moveSrc = n.of(isa.KindReg, in.Src[0].Reg)
 				a.pairs = append(a.pairs, movePair{int32(n.of(isa.KindReg, in.Dst[0].Reg)), int32(moveSrc), weight})
 			}
+			if in.Op == isa.OpMOV && in.Mod.Has(modKeep) { // a copy that stays is to another register
+				f.uses(in, n, func(s int) {
+					f.defs(in, n, func(d int) {
+						if s != d && n.file(int32(s)) == n.file(int32(d)) {
+							a.addEdge(int32(d), int32(s))
+						}
+					})
+				})
+			}
 			f.defs(in, n, live.set) // a dead result still needs a register of its own
 			f.defs(in, n, func(d int) {
 				file := n.file(int32(d))

@@ -214,6 +214,14 @@ func ruleAbs(x *expander) {
 	switch t.bits {
 	case 64:
 		a := x.a64(1, t.name)
+		if x.sm() >= 120 {
+			d := x.d64(0, t.name)
+			v := pair{x.mov(auto, a.lo), x.mov(auto, a.hi)}
+			x.abs64(v)
+			x.mov(d.lo, v.lo)
+			x.mov(d.hi, v.hi)
+			return
+		}
 		m := x.sub64(pair{}, pair{rz, rz}, a)
 		p := x.test(isa.CmpLT, isa.S32, a.hi, rz)
 		x.sel64(x.d64(0, t.name), m, a, p)
@@ -227,6 +235,19 @@ func ruleAbs(x *expander) {
 	default:
 		x.abs(x.d32(0, t.name), x.a32(1, t.name))
 	}
+}
+
+// abs64 is v = |v| for a variable from compute capability 12.0 on, where 64-bit values live in pairs: ptxas copies the
+// words to negate them.
+func (x *expander) abs64(v pair) {
+	lo, hi := x.movKeep(v.lo), x.movKeep(v.hi)
+	p := x.test(isa.CmpLT, isa.S32, v.hi, rz)
+	m := x.sub64(pair{}, pair{rz, rz}, pair{lo, hi})
+	x.under(p, func() {
+		for _, w := range [][2]word{{v.hi, m.hi}, {v.lo, m.lo}} {
+			x.emit(isa.OpMOV, isa.Mod{Flags: modKeep | modWhole}, []word{w[0]}, []word{w[1]})
+		}
+	})
 }
 
 // abs is d = |a|.
@@ -361,6 +382,14 @@ func ruleSad(x *expander) {
 	}
 	if t.wide() {
 		a, b, c := x.a64(1, t.name), x.a64(2, t.name), x.a64(3, t.name)
+		if x.sm() >= 120 {
+			p := x.cmp64(auto, isa.CmpGE, t.signed(), a, b, isa.BoolAnd, pt)
+			v := x.sub64(pair{}, a, b)
+			v = pair{x.mov(auto, v.lo), x.mov(auto, v.hi)}
+			x.under(notP(p), func() { x.sub64(v, b, a) })
+			x.add64(x.d64(0, t.name), c, v)
+			return
+		}
 		p := x.cmp64(auto, isa.CmpLT, t.signed(), a, b, isa.BoolAnd, pt)
 		m := x.sel64(pair{}, b, a, p)
 		n := x.sel64(pair{}, a, b, p)

@@ -219,6 +219,9 @@ func ruleVideo(x *expander) {
 		return
 	}
 	a, b := x.videoOperand(1, at), x.videoOperand(2, bt)
+	if !shift && (sat || op != "vadd" && op != "vsub") {
+		x.pairOperand(&a, &b, at, bt)
+	}
 	var v wideValue
 	full := false // the saturation looks at all of the upper word
 	signOfLow := false
@@ -229,16 +232,28 @@ func ruleVideo(x *expander) {
 		signOfLow = true
 	case "vabsdiff":
 		v = x.videoAbs(x.videoAdd(a, b, true, true), sat)
-		v.apart = !sat && !(x.extendedPart(1, at) && x.extendedPart(2, bt)) || sat && dt.signed() && x.sm() < 90
+		v.apart = x.sm() < 120 && (!sat && !(x.extendedPart(1, at) && x.extendedPart(2, bt)) || sat && dt.signed() && x.sm() < 90)
 	case "vmin", "vmax":
 		v = x.videoMinMax(a, b, op == "vmax", sat)
-		v.apart = sat && dt.signed() && x.extendedPart(1, at) && (x.sm() < 90 || !bt.signed())
+		v.apart = sat && dt.signed() && x.extendedPart(1, at) && (x.sm() < 90 || x.sm() < 120 && !bt.signed())
 	default:
 		v = x.videoShift(a, b.lo, op == "vshl", wrap == "wrap", sat)
 		v.apart = sat && dt.signed() && x.sm() < 90 && (op == "vshl" || at.signed())
 		full, signOfLow = true, true
 	}
 	x.videoFinish(v, dt, sat, full, signOfLow, merge, second)
+}
+
+// pairOperand makes 64-bit pairs of the operands from compute capability 12.0 on: the first that is a sign-extended
+// part is copied there, see keepWidening.
+func (x *expander) pairOperand(a, b *wideValue, at, bt vtype) {
+	switch {
+	case x.sm() < 120:
+	case x.extendedPart(1, at):
+		a.lo = x.movKeep(a.lo)
+	case x.extendedPart(2, bt):
+		b.lo = x.movKeep(b.lo)
+	}
 }
 
 // extendedPart says that source operand i is a byte or half whose sign is extended.
@@ -271,6 +286,10 @@ func (x *expander) videoArgs(second string) bool {
 // videoAbs is the absolute value of a difference.
 func (x *expander) videoAbs(v wideValue, sat bool) wideValue {
 	hi := x.high(v)
+	if x.sm() >= 120 {
+		x.abs64(pair{v.lo, hi})
+		return wideValue{lo: v.lo, kind: highValue, hi: hi}
+	}
 	if !sat {
 		p := x.test(isa.CmpLT, isa.S32, hi, rz)
 		x.under(p, func() { x.negate(v.lo, v.lo) })
@@ -295,11 +314,7 @@ func (x *expander) videoMinMax(a, b wideValue, max, sat bool) wideValue {
 			sel = notPT
 		}
 		x.emitWide(isa.OpVIMNMX, isa.Mod{Type: isa.S64}, [][]word{d}, [][]word{{a.lo, ah}, {b.lo, bh}, {sel}})
-		v := wideValue{lo: d[0], kind: highValue, hi: d[1]}
-		if a.kind == highZero && b.kind == highZero {
-			v.kind = highZero
-		}
-		return v
+		return wideValue{lo: d[0], kind: highValue, hi: d[1]}
 	}
 	p := x.cmp64(auto, op, true, pair{a.lo, ah}, pair{b.lo, bh}, isa.BoolAnd, pt)
 	v := wideValue{lo: x.sel(auto, a.lo, b.lo, p)}
@@ -318,6 +333,10 @@ func (x *expander) videoMinMax(a, b wideValue, max, sat bool) wideValue {
 func (x *expander) videoShift(a wideValue, n word, left, wrap, sat bool) wideValue {
 	if wrap {
 		n = x.and(auto, n, imm(0x1f))
+	} else if x.sm() >= 120 {
+		d := x.regs(2)
+		x.emitWide(isa.OpVIMNMX, isa.Mod{Type: isa.S64}, [][]word{d}, [][]word{{n, rz}, x.wide64(pair{imm(0x20), rz}), {pt}})
+		n = d[0]
 	} else {
 		p := x.cmp64(auto, isa.CmpLT, true, pair{n, rz}, pair{imm(0x20), rz}, isa.BoolAnd, pt)
 		n = x.sel(auto, n, imm(0x20), p)
@@ -352,6 +371,12 @@ func (x *expander) signAt34(s pair) wideValue {
 	hi := x.and(auto, s.hi, imm(3))
 	top := x.shr(auto, x.and(auto, hi, imm(2)), imm(1))
 	p := x.cmp64(auto, isa.CmpNE, false, pair{top, rz}, pair{imm(1), rz}, isa.BoolAnd, pt)
+	if x.sm() >= 120 { // the other way round
+		v := x.reg()
+		x.or(v, hi, imm(0xfffffffc))
+		x.under(p, func() { x.mov(v, hi) })
+		return wideValue{lo: s.lo, kind: highValue, hi: v}
+	}
 	x.under(notP(p), func() { x.or(hi, hi, imm(0xfffffffc)) })
 	return wideValue{lo: s.lo, kind: highValue, hi: hi}
 }
@@ -395,6 +420,11 @@ func (x *expander) videoSatWord(v wideValue, dt vtype, full bool) word {
 	switch {
 	case !dt.signed() && v.kind == highZero:
 		return v.lo
+	case !dt.signed() && full && x.sm() >= 120:
+		p, q := x.test(isa.CmpNE, isa.U32, x.high(v), rz), x.test(isa.CmpGE, isa.S32, x.high(v), rz)
+		t := x.reg() // two instructions: not merged
+		x.emit(isa.OpLOP3, isa.Mod{Lut: lutOr, Flags: modKeep}, []word{t, pt}, []word{x.maskIf(p), v.lo, rz})
+		return x.and(auto, t, x.maskIf(q))
 	case !dt.signed() && full:
 		return x.clampToU32(pair{v.lo, x.high(v)}, true)
 	case !dt.signed():
@@ -403,7 +433,17 @@ func (x *expander) videoSatWord(v wideValue, dt vtype, full bool) word {
 		p := x.isZeroKeep(x.signWord(auto, v.lo))
 		return x.sel(auto, v.lo, imm(0x7fffffff), p)
 	}
+	if x.sm() >= 120 {
+		return x.videoSatPair(pair{v.lo, x.high(v)})
+	}
 	return x.videoSatSigned(v.lo, x.high(v))
+}
+
+// videoSatPair is videoSatSigned where ptxas keeps the value in a pair: selections instead of a predicated write.
+func (x *expander) videoSatPair(v pair) word {
+	s := x.xor(auto, x.signWord(auto, v.lo), v.hi)
+	edge := x.sel(auto, x.mov(auto, imm(0x7fffffff)), imm(0x80000000), x.test(isa.CmpGE, isa.S32, v.hi, rz))
+	return x.sel(auto, v.lo, edge, x.isZeroKeep(s))
 }
 
 // videoSatSigned saturates to a signed word where the upper word is not the sign of the lower one.
@@ -456,6 +496,19 @@ func (x *expander) videoSecond(d word, v, raw wideValue, dt vtype, clampHigh, ma
 	default:
 		ch, vh = rz, x.signWord(auto, v.lo)
 	}
+	if x.sm() >= 120 {
+		sel, t := pt, isa.U64
+		if max {
+			sel = notPT
+		}
+		if dt.signed() {
+			t = isa.S64
+		}
+		w := x.regs(2)
+		x.emitWide(isa.OpVIMNMX, isa.Mod{Type: t}, [][]word{w}, [][]word{{v.lo, vh}, {c, ch}, {sel}})
+		x.mov(d, w[0])
+		return
+	}
 	p := x.cmp64(auto, op, dt.signed(), pair{v.lo, vh}, pair{c, ch}, isa.BoolAnd, pt)
 	x.sel(d, v.lo, c, p)
 }
@@ -483,6 +536,7 @@ func (x *expander) videoSet() {
 		return
 	}
 	a, b := x.videoOperand(1, at), x.videoOperand(2, bt)
+	x.pairOperand(&a, &b, at, bt)
 	p := x.cmp64(auto, c.op, true, pair{a.lo, x.high(a)}, pair{b.lo, x.high(b)}, isa.BoolAnd, pt)
 	m := x.maskIf(p)
 	q := x.test(isa.CmpNE, isa.U32, m, imm(0xffffffff))

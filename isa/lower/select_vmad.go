@@ -52,6 +52,10 @@ func ruleVmad(x *expander) {
 		v = x.shr64(pair{}, v, imm(shift), signed)
 	}
 	if signed {
+		if !negProduct && !negC && !po && shift == 0 && x.sm() >= 70 { // in the product's own pair
+			x.mov(d, x.videoSatPair(v))
+			return
+		}
 		r := x.videoSatSigned(v.lo, v.hi)
 		if x.vmadCopies(negProduct, negC || po, shift > 0, x.arg(1).Member == "", at, bt) {
 			x.moveApart(d, r)
@@ -100,6 +104,9 @@ func (x *expander) addOne(v pair, c word) pair {
 		v = x.add64(pair{}, v, pair{imm(1), rz})
 		return x.add64(pair{}, v, pair{c, x.signWord(auto, c)})
 	}
+	if x.sm() >= 120 {
+		return x.add64(pair{}, x.add64(pair{}, pair{c, x.signWord(auto, c)}, v), pair{imm(1), rz})
+	}
 	lo, p, q := x.reg(), x.pred(), x.pred()
 	x.emit(isa.OpIADD3, isa.Mod{}, []word{lo, p, q}, []word{v.lo, imm(1), c})
 	h := x.signWord(auto, c)
@@ -113,6 +120,12 @@ func (x *expander) vmadWord(d, a, b, c word, negProduct, negC, po bool) {
 	switch {
 	case negProduct:
 		p := x.not(auto, x.mulLo(auto, a, b))
+		if x.sm() >= 120 {
+			t := x.reg()
+			x.emit(isa.OpIADD3, isa.Mod{Flags: modKeep}, []word{t, pt, pt}, []word{c, p, rz})
+			x.add(d, t, imm(1))
+			return
+		}
 		x.add3(d, p, imm(1), c)
 	case negC:
 		x.add(d, x.madLo(auto, a, b, x.not(auto, c)), imm(1))
