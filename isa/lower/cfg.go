@@ -146,6 +146,7 @@ func (f *fn) merge() {
 				}
 			}
 		}
+		changed = f.dropEmpty() || changed
 		f.edges()
 		out := f.blocks[:0]
 		for _, b := range f.blocks {
@@ -175,6 +176,31 @@ func (f *fn) merge() {
 		f.blocks = out
 		f.edges()
 	}
+}
+
+// dropEmpty removes blocks without instructions that only fall into the next one.
+func (f *fn) dropEmpty() bool {
+	next := map[*block]*block{}
+	kept := f.blocks[:0:0]
+	for i, b := range f.blocks {
+		if len(b.insts) == 0 && !b.afterCall && i > 0 && i+1 < len(f.blocks) {
+			n := f.blocks[i+1]
+			next[b] = n
+			n.noUnroll = n.noUnroll || b.noUnroll
+			continue
+		}
+		kept = append(kept, b)
+	}
+	if len(next) == 0 {
+		return false
+	}
+	for _, b := range kept {
+		for b.to != nil && next[b.to] != nil {
+			b.to = next[b.to]
+		}
+	}
+	f.blocks = kept
+	return true
 }
 
 // passThrough is where control goes from a block without instructions, or nil.

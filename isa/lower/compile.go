@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"sort"
-	"strings"
 
 	"github.com/sarchlab/smsim/isa"
 	"github.com/sarchlab/smsim/isa/ptx"
@@ -278,8 +277,6 @@ type compiler struct {
 	f    *fn
 	b    *builder
 	errs *[]error
-	// noUnroll: a .pragma "nounroll" was read and holds for the next label.
-	noUnroll bool
 }
 
 func (c *compiler) report(err error) { *c.errs = append(*c.errs, err) }
@@ -316,11 +313,12 @@ func (c *compiler) block(body *ptx.Block, parent *scope) {
 			}
 		case *ptx.Label:
 			if y := s.names[x.Name]; y.kind == symLabel {
-				y.blk.noUnroll, c.noUnroll = c.noUnroll, false
 				c.b.place(y.blk)
 			}
 		case *ptx.Pragma:
-			c.noUnroll = c.noUnroll || strings.Contains(x.Text, "nounroll")
+			if nounroll([]string{x.Text}) { // it stands in the header of its loop, before any instruction
+				c.b.cur.noUnroll = true
+			}
 		case *ptx.Block:
 			c.block(x, s)
 		case *ptx.Instr:

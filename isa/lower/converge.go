@@ -24,7 +24,7 @@ func (f *fn) converge() {
 		if t == nil || t.Op != isa.OpBRA && t.Op != isa.OpBRX || len(b.succs) < 2 || t.Mod.Has(isa.ModU) || !u.divergentBranch(b) {
 			continue
 		}
-		if r := f.regionOf(b); r != nil {
+		if r := f.regionOf(b); r != nil && !(f.t.SM >= 70 && lonelyExit(r.join)) { // nobody waits for lanes that end there
 			regions = append(regions, r)
 		}
 	}
@@ -158,7 +158,13 @@ func (f *fn) insertRegion(r *region) {
 		at--
 	}
 	set.Src[0].Imm = int64(len(f.syncs)) // resolved by finish
-	r.head.insts = append(r.head.insts[:at], append([]isa.Inst{set}, r.head.insts[at:]...)...)
+	setup := []isa.Inst{set}
+	if f.t.SM >= 70 && f.t.SM < 80 { // the barrier register is cleared first
+		clear := isa.Inst{Op: isa.OpBMOV, Mod: isa.Mod{Flags: isa.ModClear}, NDst: 1, NSrc: 1, Pos: pos}
+		clear.Dst[0], clear.Src[0] = rz, barrier
+		setup = []isa.Inst{clear, set}
+	}
+	r.head.insts = append(r.head.insts[:at], append(setup, r.head.insts[at:]...)...)
 	gather := &block{insts: []isa.Inst{wait}, depth: r.join.depth}
 	f.syncs = append(f.syncs, r.join)
 	// Place the gathering block before the join; whoever fell into the join from outside the region jumps over it.

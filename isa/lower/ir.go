@@ -82,7 +82,7 @@ type block struct {
 	loop      *loop // innermost loop the block is in
 	domDepth  int
 	afterCall bool // execution comes here from the call that ends the block before
-	noUnroll  bool // .pragma "nounroll" stands before its label
+	noUnroll  bool // .pragma "nounroll" stands at its start
 	mark      int
 }
 

@@ -2,14 +2,24 @@ package lower
 
 import "github.com/sarchlab/smsim/isa"
 
-// Limits of predication, in instructions of one side: what the compiler predicates instead of branching around.
-const maxPredicated = 7
+// Limits of predication, in instructions: what the compiler predicates instead of branching around, measured with bodies
+// of one to fourteen instructions. A branch of which lanes part also costs a convergence barrier, so one more is predicated.
+const maxPredicated = 6
+
+// predication limits what can be predicated in place of the branch at the end of a block.
+func (f *fn) predication(b *block, u *uniformity) int {
+	if u.divergentBranch(b) {
+		return maxPredicated + 1
+	}
+	return maxPredicated
+}
 
 // ifConvert replaces short branches by predication, and branches to a lone EXIT by a predicated EXIT.
 func (f *fn) ifConvert() {
 	for round := 0; round < 8; round++ {
 		changed := false
 		f.edges()
+		u := f.uniformity()
 		for i := 0; i < len(f.blocks); i++ {
 			b := f.blocks[i]
 			t := b.terminator()
@@ -18,13 +28,14 @@ func (f *fn) ifConvert() {
 			}
 			next := f.blocks[i+1]
 			converted := false
+			most := f.predication(b, u)
 			switch {
 			case lonelyExit(b.to):
 				t.Op, t.NSrc, t.Mod = isa.OpEXIT, 0, isa.Mod{}
 				t.Src[0] = isa.Operand{}
 				b.to = nil
 				converted = true
-			case len(next.preds) == 1 && len(next.succs) == 1 && next.succs[0] == b.to && next.to == nil && f.predicable(next, t.Guard):
+			case len(next.preds) == 1 && len(next.succs) == 1 && next.succs[0] == b.to && next.to == nil && f.predicable(next, t.Guard, most):
 				// if without else
 				g := t.Guard
 				g.Flags ^= isa.Neg
@@ -33,7 +44,7 @@ func (f *fn) ifConvert() {
 				b.to = nil
 				converted = true
 			case i+2 < len(f.blocks) && f.blocks[i+2] == b.to && len(next.preds) == 1 && len(b.to.preds) == 1 && len(next.succs) == 1 && len(b.to.succs) == 1 &&
-				next.succs[0] == b.to.succs[0] && b.to.to == nil && next.to != nil && f.predicable(next, t.Guard) && f.predicable(b.to, t.Guard):
+				next.succs[0] == b.to.succs[0] && b.to.to == nil && next.to != nil && f.predicable(next, t.Guard, most-1) && f.predicable(b.to, t.Guard, most):
 				g := t.Guard
 				other := b.to
 				guardAll(other, g)
@@ -45,7 +56,7 @@ func (f *fn) ifConvert() {
 				b.to = nil
 				converted = true
 			}
-			if !converted && f.predicateOneSide(i) {
+			if !converted && f.predicateOneSide(i, most) {
 				converted = true
 			}
 			if converted {
@@ -63,7 +74,7 @@ func (f *fn) ifConvert() {
 
 // predicateOneSide predicates the shorter side of an if with else whose other side cannot be: the branch then
 // skips only the other.
-func (f *fn) predicateOneSide(i int) bool {
+func (f *fn) predicateOneSide(i, most int) bool {
 	b := f.blocks[i]
 	if i+2 >= len(f.blocks) {
 		return false
@@ -77,8 +88,9 @@ func (f *fn) predicateOneSide(i int) bool {
 	join := next.to
 	g := t.Guard
 	switch {
-	case f.predicable(next, g) && !hasFence(other):
+	case f.predicable(next, g, most-1) && !hasFence(other):
 		g.Flags ^= isa.Neg
+		b.insts = f.keepForOther(b.insts, next, other)
 		n := next.insts[:len(next.insts)-1]
 		branch := next.insts[len(next.insts)-1]
 		for k := range n {
@@ -89,8 +101,9 @@ func (f *fn) predicateOneSide(i int) bool {
 		b.to = join
 		next.insts, next.to = nil, nil
 		return true
-	case f.predicable(other, g) && !hasFence(next):
-		branch := *t
+	case f.predicable(other, g, most) && !hasFence(next):
+		b.insts = f.keepForOther(b.insts, other, next)
+		branch := b.insts[len(b.insts)-1]
 		n := other.insts
 		for k := range n {
 			n[k].Guard = g
@@ -102,6 +115,48 @@ func (f *fn) predicateOneSide(i int) bool {
 		return true
 	}
 	return false
+}
+
+// keepForOther copies, before the branch that ends insts, the variables that the predicated side overwrites and the other
+// side reads, and lets that side read the copies: the compiler gives predicated results registers of their own.
+func (f *fn) keepForOther(insts []isa.Inst, predicated, other *block) []isa.Inst {
+	n := f.numbering()
+	written := map[isa.Reg]bool{}
+	for i := range predicated.insts {
+		for _, o := range predicated.insts[i].Dst[:predicated.insts[i].NDst] {
+			if _, tuple := f.inTuple[o.Reg]; o.Kind == isa.KindReg && o.Flags == 0 && o.Reg >= isa.VirtualBase && !tuple {
+				written[o.Reg] = true
+			}
+		}
+	}
+	copies := map[isa.Reg]isa.Reg{}
+	var order []isa.Reg
+	for i := range other.insts {
+		in := &other.insts[i]
+		for k := range in.Src[:in.NSrc] {
+			o := &in.Src[k]
+			if o.Kind != isa.KindReg && o.Kind != isa.KindMem || !written[o.Reg] {
+				continue
+			}
+			if copies[o.Reg] == 0 {
+				copies[o.Reg] = f.newReg()
+				order = append(order, o.Reg)
+			}
+			o.Reg = copies[o.Reg]
+		}
+		f.defs(in, n, func(id int) {
+			if id < n.preds {
+				delete(written, isa.VirtualBase+isa.Reg(id))
+			}
+		})
+	}
+	at := len(insts) - 1
+	out := append([]isa.Inst(nil), insts[:at]...)
+	for _, r := range order {
+		out = append(out, isa.Inst{Op: isa.OpMOV, NDst: 1, NSrc: 1, Pos: insts[at].Pos,
+			Dst: [isa.MaxDst]isa.Operand{isa.R(copies[r])}, Src: [isa.MaxSrc]isa.Operand{isa.R(r)}})
+	}
+	return append(out, insts[at])
 }
 
 // hasFence says that the block has instructions that lanes execute together.
@@ -119,8 +174,8 @@ func lonelyExit(b *block) bool {
 	return b != nil && len(b.insts) == 1 && b.insts[0].Op == isa.OpEXIT && b.insts[0].Guard.Kind == isa.KindNone
 }
 
-// predicable says that the block's instructions can run under predicate g instead of behind a branch.
-func (f *fn) predicable(b *block, g isa.Operand) bool {
+// predicable says that the block's instructions, at most so many, can run under predicate g instead of behind a branch.
+func (f *fn) predicable(b *block, g isa.Operand, most int) bool {
 	n := 0
 	for i := range b.insts {
 		in := &b.insts[i]
@@ -140,13 +195,17 @@ func (f *fn) predicable(b *block, g isa.Operand) bool {
 		switch in.Class() {
 		case isa.ClassMUFU, isa.ClassPOPC, isa.ClassFLO, isa.ClassBREV, isa.ClassI2F, isa.ClassF2I, isa.ClassF2F, isa.ClassI2I:
 			return false // slow pipes are branched around
+		case isa.ClassLDG:
+			if !in.Mod.Has(isa.ModConstant) {
+				return false // and so are loads from global memory
+			}
 		}
 		n++
 		if isAdd64(in) || isLea64(in) {
 			n++
 		}
 	}
-	return n > 0 && n <= maxPredicated
+	return n > 0 && n <= most
 }
 
 func guardAll(b *block, g isa.Operand) {

@@ -8,16 +8,26 @@ type productKey struct {
 }
 
 // pairProducts computes the low and the high half of a product of the same two factors with one IMAD.WIDE instead of an
-// IMAD and an IMAD.HI, which costs as much as the wide product.
+// IMAD and an IMAD.HI, which costs as much as the wide product. Products inside carry chains stay apart, as the compiler
+// keeps mad.lo.cc and madc.hi.
 func (f *fn) pairProducts() {
 	if f.t.SM < 70 {
 		return
 	}
 	n := f.numbering()
 	defs := f.defSites(n)
+	carries := make([]bool, n.total) // read by an addition with carry
+	for _, b := range f.blocks {
+		for i := range b.insts {
+			in := &b.insts[i]
+			if in.Op == isa.OpIADD3 && !isAdd64(in) && (in.Mod.Has(isa.ModX) || !plainPreds(in)) {
+				f.uses(in, n, func(id int) { carries[id] = true })
+			}
+		}
+	}
 	value := func(o isa.Operand) bool {
 		id := n.of(isa.KindReg, o.Reg)
-		return o.Kind == isa.KindReg && o.Flags == 0 && id >= 0 && defs[id].value()
+		return o.Kind == isa.KindReg && o.Flags == 0 && id >= 0 && defs[id].value() && !carries[id]
 	}
 	for _, b := range f.blocks {
 		low, high := map[productKey]int{}, map[productKey]int{}

@@ -1,6 +1,11 @@
 package lower
 
-import "github.com/sarchlab/smsim/isa"
+import (
+	"slices"
+	"strings"
+
+	"github.com/sarchlab/smsim/isa"
+)
 
 // Unrolling of counted loops, as the compiler does on top of what the front end unrolled.
 const (
@@ -22,7 +27,7 @@ type countedLoop struct {
 // unroll makes, before every short loop that counts down to zero, a loop of four bodies that runs while more than
 // three rounds are left.
 func (f *fn) unroll() {
-	if f.t.SM < 70 {
+	if f.t.SM < 70 || nounroll(f.m.Pragmas) || nounroll(f.src.Pragmas) {
 		return
 	}
 	var heads []*block
@@ -39,6 +44,11 @@ func (f *fn) unroll() {
 			f.analyse()
 		}
 	}
+}
+
+// nounroll says that one of the pragmas forbids unrolling.
+func nounroll(pragmas []string) bool {
+	return slices.ContainsFunc(pragmas, func(p string) bool { return strings.Contains(p, "nounroll") })
 }
 
 // counted recognises the loop, nil when it is another kind or too long.

@@ -131,7 +131,7 @@ func memSpaces(in *isa.Inst) int {
 func fence(in *isa.Inst) bool {
 	if in.Class().IsControl() {
 		switch in.Op {
-		case isa.OpBSSY, isa.OpSSY, isa.OpPBK, isa.OpPCNT:
+		case isa.OpBSSY, isa.OpBMOV, isa.OpSSY, isa.OpPBK, isa.OpPCNT:
 			return false
 		}
 		return true
@@ -185,7 +185,7 @@ func (s *scheduler) graph(insts []isa.Inst) {
 	f, n := s.f, s.n
 	ccReg, stack := int32(n.total), int32(n.total+1)
 	var touched []int32
-	lastFence, lastStop := int32(-1), int32(-1)
+	lastFence, lastStop, lastClear := int32(-1), int32(-1), int32(-1)
 	var loads, stores, effects []int32
 	for i := range insts {
 		in := &insts[i]
@@ -242,6 +242,12 @@ func (s *scheduler) graph(insts []isa.Inst) {
 					}
 				}
 			}
+		}
+		if in.Op == isa.OpBSSY { // after the instruction that clears its barrier register
+			s.addEdge(lastClear, i32, 0)
+		}
+		if in.Op == isa.OpBMOV {
+			lastClear = i32
 		}
 		last := i == len(insts)-1 && in.Class().IsControl()
 		s.addEdge(lastStop, i32, 0)
