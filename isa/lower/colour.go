@@ -34,9 +34,10 @@ func (a *allocation) assign(limit int) (spill []int32, regs int) {
 	}
 	// The count is known: all registers below it can be used to avoid conflicts.
 	a.soft = best
+	a.roof = min(a.roof, best+spareRegs)
 	for order := range 3 {
-		if s, top := a.colour(0, limit, order); len(s) == 0 && top <= best {
-			return nil, best
+		if s, top := a.colour(0, limit, order); len(s) == 0 && top <= max(best, a.roof) {
+			return nil, max(best, top)
 		}
 	}
 	a.color = colors
@@ -126,28 +127,31 @@ func (a *allocation) colour(file, size, order int) (spill []int32, top int) {
 		if width == 3 {
 			step = 4
 		}
-		choice, best := -1, float32(0)
+		choice, best, waits := -1, float32(0), false
 		for base := 0; base+width <= size; base += step {
 			if taken[base] != 0 || file == 0 && a.f.reserved(base, width) {
 				continue
 			}
-			// A later register is worth it only if it does not raise the count.
-			if choice >= 0 && base >= max(top, a.soft) {
+			// A later register is worth it only if it does not raise the count, or if the write would wait for a
+			// memory instruction to have read the register and there are registers that cost no occupancy.
+			if choice >= 0 && base >= max(top, a.soft) && (!waits || base+width > a.roof) {
 				break
 			}
 			var cost float32
+			late := false
 			if file == 0 {
 				if width == 1 {
 					cost = a.bankCost(u, base)
 				}
 				for k, m := range members {
-					if d := a.first[a.find(m)] - fetched[base+k]; d >= 0 && d < recentFetch {
+					if d := a.first[a.find(m)] - fetched[base+k]; d > 0 && d < recentFetch {
 						cost += float32(recentFetch-d) * 4
+						late = true
 					}
 				}
 			}
 			if choice < 0 || cost < best {
-				choice, best = base, cost
+				choice, best, waits = base, cost, late
 			}
 			if best == 0 {
 				break
@@ -160,12 +164,17 @@ func (a *allocation) colour(file, size, order int) (spill []int32, top int) {
 		for k, m := range members {
 			r := a.find(m)
 			a.color[r] = int16(choice + k)
-			fetched[choice+k] = max(fetched[choice+k], a.fetch[r])
+			if a.fetch[r] >= 0 {
+				fetched[choice+k] = max(fetched[choice+k], a.fetch[r])
+			}
 		}
 		top = max(top, choice+width)
 	}
 	return spill, top
 }
+
+// spareRegs is how many registers more than needed may be used for that.
+const spareRegs = 2
 
 // recentFetch is the number of instructions during which a register that a memory instruction read is better
 // not written: the write would wait for the read.

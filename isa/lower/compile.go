@@ -54,7 +54,7 @@ func Compile(m *ptx.Module, entry string, t *isa.Target, opt Options) (*isa.Prog
 	if m.SM > t.SM {
 		p.Notes = append(p.Notes, fmt.Sprintf("%s is written for sm_%d; every instruction of %s could be lowered to %s", m.File, m.SM, src.Name, t.Name))
 	}
-	limit := f.registerLimit(opt)
+	limit := f.registerLimit(opt) - f.systemRegs()
 	regs := 0
 	var last *fn
 	for _, g := range f.link.units {

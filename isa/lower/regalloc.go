@@ -26,6 +26,7 @@ type allocation struct {
 	pairs []movePair
 	mates [][]mate
 	soft  int     // registers known to be needed in any case
+	roof  int     // registers that may be used to keep writes away from recent reads of memory instructions
 	fetch []int32 // last position at which a memory instruction reads the register, -1: never
 }
 
@@ -150,7 +151,7 @@ func (f *fn) newAllocation() *allocation {
 	t := n.total
 	a := &allocation{f: f, n: n, alias: make([]int32, t), adj: make([][]int32, t), unit: make([]int32, t), part: make([]int8, t),
 		parts: map[int32][]int32{}, first: make([]int32, t), cost: make([]float64, t), used: make([]bool, t), color: make([]int16, t),
-		mates: make([][]mate, t), fetch: make([]int32, t)}
+		mates: make([][]mate, t), fetch: make([]int32, t), roof: f.freeRegs()}
 	if t <= maxMatrix {
 		a.edge = make([]uint64, t*(t-1)/2/64+1)
 	} else {

@@ -38,8 +38,11 @@ func (f *fn) pressureTarget(limit int) int {
 	case sm < 75, sm == 80, sm == 90, sm == 100, sm == 103:
 		t = 32
 	}
-	return min(t, limit)
+	return min(t-f.systemRegs(), limit)
 }
+
+// freeRegs is the number of registers that cost no occupancy on the target.
+func (f *fn) freeRegs() int { return f.pressureTarget(f.registerLimit(Options{})) }
 
 // schedule orders the instructions of each block: longest path to the end first, while registers last.
 func (f *fn) schedule(target int) {
@@ -63,25 +66,45 @@ func (f *fn) schedule(target int) {
 	}
 }
 
-// arrangeCode schedules for the target's register count and allocates; where that needs spills it tries again with
-// fewer registers in mind, and spills only in the program's own order.
+// arrangeCode schedules for the target's register count and allocates; where that needs more registers, or spills, it tries
+// again with fewer registers in mind, keeps the least, and spills only in the program's own order.
 func (f *fn) arrangeCode(limit int) (int, error) {
 	before := make([][]isa.Inst, len(f.blocks))
 	for i, b := range f.blocks {
 		before[i] = append([]isa.Inst(nil), b.insts...)
 	}
-	target := f.pressureTarget(limit)
-	for _, t := range []int{target, target * 3 / 4, target / 2} {
-		f.schedule(t)
-		regs, ok := f.allocateWithoutSpill(limit)
-		if ok {
-			return regs, nil
-		}
+	restore := func() {
 		for i, b := range f.blocks {
 			b.insts = append(b.insts[:0], before[i]...)
 		}
 	}
+	target := f.pressureTarget(limit)
+	best, least := 0, 0
+	for _, t := range scheduleTargets(target) {
+		f.schedule(t)
+		regs, ok := f.allocateWithoutSpill(limit)
+		if ok && regs <= target {
+			return regs, nil
+		}
+		restore()
+		if ok && (best == 0 || regs < least) {
+			best, least = t, regs
+		}
+	}
+	if best != 0 {
+		f.schedule(best)
+		if regs, ok := f.allocateWithoutSpill(limit); ok {
+			return regs, nil
+		}
+		restore()
+	}
 	return f.allocate(limit)
+}
+
+// scheduleTargets are the register counts that arrangeCode schedules for, in this order: the scheduler's estimate leaves out
+// what tuples and other blocks need, so that more registers than aimed at can come out.
+func scheduleTargets(target int) []int {
+	return []int{target, target - target/8, target - target/4, target / 2}
 }
 
 // node is an instruction in the dependence graph of a block.

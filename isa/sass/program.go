@@ -112,6 +112,9 @@ func (l *Listing) Read(f *Function, opt Options) (*isa.Program, error) {
 	p.Regs = f.Regs
 	if p.Regs < 0 {
 		p.Regs = registersUsed(p.Insts)
+		if sm >= 70 {
+			p.Regs += systemRegs
+		}
 	}
 	p.SharedBytes = f.SharedBytes
 	l.attach(f, p)
@@ -243,6 +246,9 @@ func frameBytes(insts []isa.Inst) int {
 	}
 	return int(min(total, 512<<10))
 }
+
+// systemRegs is the number of registers that a thread has from Volta on beyond those that its code names.
+const systemRegs = 2
 
 // registersUsed is the highest general register named, plus one.
 func registersUsed(insts []isa.Inst) int {
