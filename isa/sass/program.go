@@ -112,7 +112,7 @@ func (l *Listing) Read(f *Function, opt Options) (*isa.Program, error) {
 	p.Regs = f.Regs
 	if p.Regs < 0 {
 		p.Regs = registersUsed(p.Insts)
-		if sm >= 70 {
+		if sm >= 70 && p.Regs > 0 {
 			p.Regs += systemRegs
 		}
 	}
