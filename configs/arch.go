@@ -200,10 +200,9 @@ type LSU struct {
 	ReadLatency int `yaml:"read_latency,omitempty"`
 	// Cycles of the shared unit that a store to global memory takes for each group of lanes; 0: 1.
 	StorePasses int `yaml:"store_passes,omitempty"`
-	// Stores on their way out: words a lane of warp-stores the SM holds, sectors in flight beyond it, share of bandwidth with all SMs active.
-	StoreBuffer        int     `yaml:"store_buffer,omitempty"`
-	StoreBurstSectors  int     `yaml:"store_burst_sectors,omitempty"`
-	StoreBytesCycleAll float64 `yaml:"store_bytes_per_cycle_all,omitempty"`
+	// Stores on their way out: words a lane of warp-stores the SM holds, sectors in flight beyond it.
+	StoreBuffer       int `yaml:"store_buffer,omitempty"`
+	StoreBurstSectors int `yaml:"store_burst_sectors,omitempty"`
 	// Constant caches: line, and the part of a line that a first-level miss brings in when the second level has it.
 	ConstantLine   int `yaml:"constant_line_bytes,omitempty"`
 	ConstantSector int `yaml:"constant_sector_bytes,omitempty"`
@@ -231,11 +230,21 @@ type Memory struct {
 	L2BytesCycleAll   float64 `yaml:"l2_bytes_per_cycle_all"`        // one SM's share with all SMs active
 	DRAMQueuesAll     int     `yaml:"dram_queues_all,omitempty"`     // queues that one SM's share of DRAM acts as with all SMs active
 	L2RequestAll      float64 `yaml:"l2_request_all,omitempty"`      // cycles of one SM's share that a request takes with all SMs active: SMs / slices x their clock ratio
-	DRAMBytesCycle    float64 `yaml:"dram_bytes_per_cycle"`          // one SM alone
-	DRAMBytesCycleAll float64 `yaml:"dram_bytes_per_cycle_all"`      // share with all SMs active; 0: from the board's bandwidth
-	AtomicLatency     int     `yaml:"atomic_latency"`                // global atomic with return
-	AtomicInterval    float64 `yaml:"atomic_interval"`               // cycles a warp-instruction, distinct words of a line
-	AtomicSameAddr    float64 `yaml:"atomic_same_address"`           // cycles a lane on one address
+	// L2's data array, written by stores and by what DRAM brings, with all SMs active: bytes a cycle of one SM's share (0: no limit),
+	// the part of a write's time that a read takes, the times that of a whole sector that one written in part takes (0: 1), and
+	// the sectors of stores that wait for it outside the SM.
+	L2ArrayBytesAll float64 `yaml:"l2_array_bytes_per_cycle_all,omitempty"`
+	L2ArrayRead     float64 `yaml:"l2_array_read,omitempty"`
+	L2PartialSector float64 `yaml:"l2_partial_sector,omitempty"`
+	L2StoreQueue    int     `yaml:"l2_store_queue,omitempty"`
+	L2DirtyShare    float64 `yaml:"l2_dirty_share,omitempty"`  // part of L2 that can hold written data that DRAM lacks, with all SMs active; 0: all
+	L2ArrayQueues   int     `yaml:"l2_array_queues,omitempty"` // queues that this SM's share of it acts as; 0: 1
+
+	DRAMBytesCycle    float64 `yaml:"dram_bytes_per_cycle"`     // one SM alone
+	DRAMBytesCycleAll float64 `yaml:"dram_bytes_per_cycle_all"` // share with all SMs active; 0: from the board's bandwidth
+	AtomicLatency     int     `yaml:"atomic_latency"`           // global atomic with return
+	AtomicInterval    float64 `yaml:"atomic_interval"`          // cycles a warp-instruction, distinct words of a line
+	AtomicSameAddr    float64 `yaml:"atomic_same_address"`      // cycles a lane on one address
 	// Cycles a sector of an atomic (reduction) takes of this SM's share when all SMs are active; 0: as a store.
 	AtomicSectorAll    float64 `yaml:"atomic_sector_all,omitempty"`
 	ReductionSectorAll float64 `yaml:"reduction_sector_all,omitempty"`

@@ -14,7 +14,7 @@ func (m *MemPath) accessAtomic(a MemAccess, t *MemTiming) {
 	groups := m.coalesce(a)
 	lines := m.co.n
 	for i := 0; i < lines; i++ {
-		m.lookupL2(m.co.lines[i].line, m.co.lines[i].sectors, true, t)
+		m.lookupL2(m.co.lines[i].line, m.co.lines[i].sectors, true, ticks(a.Cycle)*ticksCycle, t)
 		t.L1Sectors += sectorCount(m.co.lines[i].sectors)
 	}
 	sector, header := p.atomicSectorTicks, p.atomicHeaderTicks

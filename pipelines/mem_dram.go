@@ -22,30 +22,59 @@ func (m *MemPath) dramQueue(line uint64) *ticks {
 	return &m.far.dramFree[hashLine(line)>>33%uint64(len(m.far.dramFree))]
 }
 
+// bookDRAM takes the time of some sectors in the queue of a line and returns when they are first served.
+func (m *MemPath) bookDRAM(line uint64, sectors int, now ticks) (start ticks) {
+	q, time := m.dramQueue(line), ticks(sectors)*m.par.dramQueueTicks
+	start = max(now, *q)
+	*q = start + time
+	m.far.dramAll = max(m.far.dramAll, now) + time/ticks(len(m.far.dramFree))
+	return start
+}
+
 // fromDRAM books DRAM for sectors of a line and returns when the last one arrives at the SM.
 func (m *MemPath) fromDRAM(line uint64, sectors int, now ticks) ticks {
-	p, q := &m.par, m.dramQueue(line)
-	start := max(now, *q)
-	*q = start + ticks(sectors)*p.dramQueueTicks
+	p := &m.par
+	start := m.bookDRAM(line, sectors, now)
 	return start + ticks(sectors-1)*p.dramSectorTicks + ticks(p.dramLatency+jitter(line, p.dramJitter))*ticksCycle
 }
 
-// writeBack books DRAM for dirty sectors that L2 throws out. Nobody waits for them, but reads behind them do.
-func (m *MemPath) writeBack(line uint64, sectors int, t *MemTiming) {
-	*m.dramQueue(line) += ticks(sectors) * m.par.dramQueueTicks
+// writeBack books DRAM for dirty sectors that L2 throws out. Nobody waits for them, but what is behind them does.
+func (m *MemPath) writeBack(line uint64, sectors int, now ticks, t *MemTiming) {
+	m.bookDRAM(line, sectors, now)
 	t.DRAMBytes += sectors * int(m.par.sectorBytes)
 }
 
+// evictDirty is for written sectors that leave L2, unless they have been written back before.
+func (m *MemPath) evictDirty(line uint64, sectors int, now ticks, t *MemTiming) {
+	m.dirty -= sectors
+	early := min(sectors, m.clean)
+	m.clean -= early
+	if sectors > early {
+		m.writeBack(line, sectors-early, now, t)
+	}
+}
+
+// makeDirty notes sectors that become dirty. L2 holds a limited number of them; beyond it, as many others are written back. (A launch
+// on the whole H200 that only writes leaves 29.5 MB of its data in L2, whatever it writes; the rest goes to DRAM while it runs.)
+func (m *MemPath) makeDirty(line uint64, sectors int, now ticks, t *MemTiming) {
+	m.dirty += sectors
+	if limit := m.par.dirtySectors; limit > 0 && m.dirty-m.clean > limit {
+		out := m.dirty - m.clean - limit
+		m.clean += out
+		m.writeBack(line, out, now, t)
+	}
+}
+
 // evictOld is for sectors of a line that take the place of what the last launch left in L2. As large a part of that was
-// written, and has to go to DRAM first, as this launch writes.
-func (m *MemPath) evictOld(line uint64, sectors int, t *MemTiming) {
+// written, and has to go to DRAM first, as this launch writes, but never more than L2 holds of it.
+func (m *MemPath) evictOld(line uint64, sectors int, now ticks, t *MemTiming) {
 	if m.stored == 0 {
 		return
 	}
-	*m.dramQueue(line) += ticks(uint64(sectors) * m.stored * uint64(m.par.dramQueueTicks) / m.moved)
 	m.oldDirty += uint64(sectors) * m.stored
-	if out := m.oldDirty / m.moved; out > 0 {
+	if out := m.oldDirty / m.moved; out > 0 && (m.par.dirtySectors == 0 || m.oldOut < m.par.dirtySectors) {
+		m.oldOut += int(out)
 		m.oldDirty -= out * m.moved
-		t.DRAMBytes += int(out) * int(m.par.sectorBytes)
+		m.writeBack(line, int(out), now, t)
 	}
 }

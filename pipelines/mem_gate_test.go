@@ -111,7 +111,7 @@ func TestLatencies(t *testing.T) {
 		{"LDG, L1 hit", isa.ClassLDG, 4, MemConfig{WarmL2: true}, true, 32, 0, LevelL1},
 		{"LDL, hit", isa.ClassLDL, 4, MemConfig{WarmL2: true}, true, 29, 0, LevelL1},
 		{"LDG, L2 hit", isa.ClassLDG, 1, MemConfig{WarmL2: true}, false, 273, spread + 1, LevelL2},
-		{"LDG, DRAM", isa.ClassLDG, 1, MemConfig{L2Bytes: 1 << 20}, false, 668, 62, LevelDRAM},
+		{"LDG, DRAM", isa.ClassLDG, 1, MemConfig{L2Bytes: 1 << 20}, false, 668, uint64(h200(t).Memory.DRAMLatencySpread)/2 + 2, LevelDRAM},
 		{"ATOMG", isa.ClassATOMG, 4, MemConfig{WarmL2: true}, false, 280 + 5, 2, LevelL2},
 	} {
 		m := newPath(t, c.cfg)
@@ -371,8 +371,9 @@ func TestOldDirty(t *testing.T) {
 		t.Errorf("loads only: %d bytes, want 128000", bytes)
 	}
 	both, slower := run(true)
-	if both < 250000 || both > 256000 || slower < cycles*19/10 {
-		t.Errorf("as many stores: %d bytes and %d cycles, want about 256000 bytes and twice %d cycles", both, slower, cycles)
+	least := uint64(float64(both) / h200(t).Memory.DRAMBytesCycleAll)
+	if both < 250000 || both > 256000 || slower < least || slower < cycles*3/2 {
+		t.Errorf("as many stores: %d bytes and %d cycles (without: %d), want about 256000 bytes and %d cycles or more", both, slower, cycles, least)
 	}
 }
 

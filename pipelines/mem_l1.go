@@ -236,6 +236,6 @@ func (m *MemPath) replaceL1(v *cacheLine, line, at uint64) {
 	if dirty := m.l1.replace(v, line); dirty != 0 {
 		m.send(at, 1, ticks(sectorCount(dirty))*m.par.storeSectorTicks)
 		var t MemTiming
-		m.lookupL2(old-1, dirty, true, &t)
+		m.lookupL2(old-1, dirty, true, ticks(at)*ticksCycle, &t)
 	}
 }

@@ -61,6 +61,7 @@ type memParams struct {
 	l2Jitter                                   uint64
 	dramLatency                                uint64
 	l2SectorTicks                              ticks // one sector from L2
+	array                                      arrayParams
 	l2RequestTicks                             ticks // least time of a request, however few sectors
 	dramSectorTicks                            ticks
 	dramQueues                                 int   // queues that this SM's share of DRAM acts as
@@ -77,7 +78,9 @@ type memParams struct {
 	warm                                       bool
 	chip                                       bool // all SMs are active
 	footprint                                  uint64
-	read                                       uint64 // of these, bytes that are read
+	read                                       uint64  // of these, bytes that are read
+	dirtySectors                               int     // of this SM that L2 holds at most; 0: no limit
+	chipMisses                                 float64 // part of a repeated launch's accesses that miss L2, all SMs active
 	// This SM's part of what the whole chip reads from DRAM once, when the launch's data fits L2; negative: no limit.
 	coldBytes int64
 }
@@ -193,6 +196,7 @@ func newMemParams(a *configs.Arch, cfg MemConfig) (memParams, error) {
 	if cfg.ReadBytes > 0 {
 		p.read = min(p.read, cfg.ReadBytes)
 	}
+	p.chipMisses = p.chipMissPart()
 	p.coldBytes = -1
 	if cfg.AllSMsActive && cfg.FootprintBytes > 0 && (cfg.L2Bytes <= 0 || cfg.FootprintBytes <= uint64(cfg.L2Bytes)) {
 		read := cfg.FootprintBytes
@@ -207,7 +211,11 @@ func newMemParams(a *configs.Arch, cfg MemConfig) (memParams, error) {
 		p.l2RequestTicks = ticksFor(mem.L2RequestAll, 1)
 		l2bw = orFloat(mem.L2BytesCycleAll, l2bw)
 		drambw = orFloat(cfg.DRAMBytesCycle, orFloat(mem.DRAMBytesCycleAll, drambw))
-		storebw = orFloat(l.StoreBytesCycleAll, min(orFloat(storebw, l2bw), l2bw))
+		if mem.L2ArrayBytesAll > 0 {
+			p.array = newArrayParams(mem, p.sectorBytes)
+		} else {
+			storebw = min(orFloat(storebw, l2bw), l2bw)
+		}
 	}
 	l2bw = orFloat(l2bw, 64)
 	drambw = min(orFloat(drambw, l2bw), 4*l2bw)
@@ -236,6 +244,9 @@ func newMemParams(a *configs.Arch, cfg MemConfig) (memParams, error) {
 		if mem.ReductionSectorAll > 0 {
 			p.reductionSectorTicks, p.reductionHeaderTicks = ticksFor(mem.ReductionSectorAll, 1), 0
 		}
+	}
+	if share := mem.L2DirtyShare; share > 0 && cfg.AllSMsActive && cfg.L2Bytes > 0 {
+		p.dirtySectors = int(share * float64(cfg.L2Bytes) / float64(max(cfg.SMs, 1)) / float64(p.sectorBytes))
 	}
 	p.missReturnTicks = ticks(orInt(l.MissReturn16, 16)) * ticksCycle / 16
 	p.missReturnShare = orInt(l.MissReturnShare, 1)

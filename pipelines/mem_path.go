@@ -93,6 +93,8 @@ type MemPath struct {
 	store         storePort
 	pending       []pendingWrite // combineSets sets of lines that stores wrote in part
 	moved, stored uint64         // sectors to and from L2, and those of them that were written
+	oldOut        int            // sectors written back by evictOld
+	dirty, clean  int            // sectors in l2 that are marked as written; of these, written back before their time
 	oldDirty      uint64         // remainder of evictOld, in sectors x moved
 	budget        int64          // bytes that DRAM has still to bring for this SM, see memParams.coldBytes
 	far           memFar
@@ -121,6 +123,7 @@ func NewMemPath(a *configs.Arch, cfg MemConfig) (*MemPath, error) {
 	m.misses = newLeaveRing(p.missesInFlight)
 	m.store = newStorePort(&m.par)
 	m.budget = p.coldBytes
+	m.far.array = make([]ticks, max(p.array.queues, 1))
 	m.far.dramFree = make([]ticks, p.dramQueues)
 	m.pending = make([]pendingWrite, combineSets*combineWays)
 	for i := range m.pending {

@@ -70,7 +70,14 @@ func (m *MemPath) accessStore(a MemAccess, t *MemTiming) {
 		t.Complete = max(last, m.store.free.cycle()) + p.l2Latency
 		return
 	}
-	t.Complete = m.send(last, groups, length) + p.l2Latency
+	gone := m.send(last, groups, length)
+	if p.array.write > 0 {
+		// With all SMs active the store waits for L2's data array, a part of that time outside the SM.
+		gone = m.arrayWrite(m.store.free).cycle()
+		busy := max(m.far.arrayAll, m.far.dramAll) // written data that has to leave L2 holds up what comes
+		m.store.free = max(m.store.free, busy-min(busy, p.array.slack))
+	}
+	t.Complete = gone + p.l2Latency
 }
 
 // pendingWrite is a line of global memory that stores wrote in part and that has not left yet.
@@ -120,10 +127,12 @@ func (m *MemPath) combine(cycle uint64, slot int, t *MemTiming) (length ticks) {
 		} else {
 			w.slot, w.packet = slot, [2]uint64{}
 		}
+		before := p.wholeSectors(&w.packet)
 		for i := range w.written {
 			w.written[i] |= l.mask[i]
 			w.packet[i] |= l.mask[i]
 		}
+		l.array = m.arrayStore(l.line, fresh, before, p.wholeSectors(&w.packet))
 		w.used = cycle
 		if w.written == [2]uint64{^uint64(0), ^uint64(0)} {
 			w.line = noLine
@@ -135,7 +144,7 @@ func (m *MemPath) combine(cycle uint64, slot int, t *MemTiming) (length ticks) {
 		if int(l.bytes) < p.lineBytes && !joins {
 			length += p.storeHeaderTicks
 		}
-		m.lookupL2(l.line, fresh, true, t)
+		m.lookupL2(l.line, fresh, true, ticks(cycle)*ticksCycle, t)
 	}
 	return length
 }

@@ -1,0 +1,151 @@
+package pipelines
+
+import (
+	"testing"
+
+	"github.com/sarchlab/smsim/isa"
+)
+
+// chipConfig is a launch that fills a chip with the H200's L2.
+func chipConfig(footprint, read uint64, warm bool) MemConfig {
+	return MemConfig{L2Bytes: 60 << 20, AllSMsActive: true, SMs: 132, WarmL2: warm, FootprintBytes: footprint, ReadBytes: read}
+}
+
+// TestArray: stores and the data that DRAM brings take turns in L2's data array: as many sectors take the same time whoever brings them,
+// and reads that hit take a part of it.
+func TestArray(t *testing.T) {
+	const lines = 4000
+	mem := &h200(t).Memory
+	run := func(cold bool, reads, writes int) float64 {
+		m := newPath(t, chipConfig(1<<30, 1<<30, !cold))
+		if !cold {
+			m = newPath(t, chipConfig(1<<20, 1<<20, true))
+		}
+		end := uint64(0)
+		for i, r, w := uint64(0), 0, 0; i < lines; i++ {
+			if r*writes < w*reads || writes == 0 {
+				r++
+				ld := access(1000+i*2, isa.ClassLDG, 4, stride(page+i*128, 4))
+				ld.Effect.Inst.Mod.Flags = isa.ModStrong
+				end = max(end, m.Access(ld).Result)
+			} else {
+				w++
+				end = max(end, m.Access(access(1000+i*2, isa.ClassSTG, 4, stride(page+i*128, 4))).Complete)
+			}
+		}
+		return float64(end - 1000)
+	}
+	write := lines * 128 / mem.L2ArrayBytesAll
+	for _, c := range []struct {
+		name          string
+		cold          bool
+		reads, writes int
+		least, most   float64
+	}{
+		{"stores", true, 0, 1, write, 1.05 * write},
+		{"as many cold reads", true, 1, 1, write, 1.15 * write},
+		{"twice as many cold reads", true, 2, 1, write, 1.2 * write},
+		{"as many reads that hit", false, 1, 1, write / 2 * (1 + mem.L2ArrayRead), write * 0.8},
+	} {
+		if got := run(c.cold, c.reads, c.writes); got < c.least || got > c.most+1000 {
+			t.Errorf("%s: %.0f cycles, want %.0f to %.0f", c.name, got, c.least, c.most)
+		}
+	}
+}
+
+// TestPartialSectors: a sector that a warp writes in part costs more, and no more once the warp has written the rest of it.
+func TestPartialSectors(t *testing.T) {
+	a := newPath(t, chipConfig(1<<20, 0, true))
+	whole, part := a.par.array.write, a.par.array.write+a.par.array.partial
+	if part*100 < whole*171 || part*100 > whole*173 {
+		t.Errorf("a part takes %d ticks, a whole sector %d, want 1.72 times as many", part, whole)
+	}
+	for _, c := range []struct {
+		name  string
+		bytes [][2]int // first byte and bytes a lane of stores of one warp to one line
+		want  ticks
+	}{
+		{"line", [][2]int{{0, 4}}, 4 * whole},
+		{"shifted by a word", [][2]int{{4, 4}}, 4*whole + 2*(part-whole) + whole},
+		{"shifted by a sector", [][2]int{{32, 4}}, 4 * whole},
+		{"bytes of a sector", [][2]int{{0, 1}}, whole},
+	} {
+		m := newPath(t, chipConfig(1<<20, 0, true))
+		for i, b := range c.bytes {
+			m.Access(access(1000+uint64(i), isa.ClassSTG, uint8(b[1]), stride(page+uint64(b[0]), b[1])))
+		}
+		var got ticks
+		for i := 0; i < m.co.n; i++ {
+			got += m.co.lines[i].array
+		}
+		if got != c.want {
+			t.Errorf("%s: %d ticks of the array, want %d", c.name, got, c.want)
+		}
+	}
+	// The even words of a line, then the odd ones, are the line.
+	m := newPath(t, chipConfig(1<<20, 0, true))
+	half := func(first int) MemAccess {
+		s := access(1000, isa.ClassSTG, 4, stride(page+uint64(first), 8))
+		s.Effect.Exec = 0xffff
+		return s
+	}
+	m.Access(half(0))
+	before := m.far.array[0]
+	for _, q := range m.far.array {
+		before = max(before, q)
+	}
+	m.Access(half(4))
+	after := ticks(0)
+	for _, q := range m.far.array {
+		after = max(after, q)
+	}
+	if before-after != 4*m.par.array.partial {
+		t.Errorf("completing four sectors changes the array's time by %d ticks, want %d back", before-after, 4*m.par.array.partial)
+	}
+}
+
+// TestDirtyLimit: written data up to the limit stays in L2, every sector beyond it goes to DRAM while the launch runs.
+func TestDirtyLimit(t *testing.T) {
+	m := newPath(t, chipConfig(1<<30, 0, false))
+	limit := m.par.dirtySectors
+	bytes := 0
+	for i := 0; i < limit/4; i++ {
+		bytes += m.Access(access(uint64(1000+i*10), isa.ClassSTG, 4, stride(page+uint64(i)*128, 4))).DRAMBytes
+	}
+	if bytes != 0 {
+		t.Errorf("%d bytes written back below the limit of %d sectors", bytes, limit)
+	}
+	for i := limit / 4; i < limit/4+10; i++ {
+		bytes += m.Access(access(uint64(1000+i*10), isa.ClassSTG, 4, stride(page+uint64(i)*128, 4))).DRAMBytes
+	}
+	if bytes != 10*128-(limit-limit/4*4+0)*32 {
+		t.Errorf("%d bytes written back for 10 lines beyond the limit", bytes)
+	}
+}
+
+// TestChipCapacity: what a repeated launch on the whole chip finds in L2, from all to nothing.
+func TestChipCapacity(t *testing.T) {
+	for _, c := range []struct {
+		footprint, read float64 // MB
+		misses          float64 // part, measured by DRAM counters
+		slop            float64
+	}{
+		{43.25, 43.25, 0.02, 0.05},
+		{47.58, 47.58, 0.226, 0.12},
+		{51.91, 51.91, 0.871, 0.1},
+		{55.15, 55.15, 0.975, 0.03},
+		{43.25, 32.44, 0.155, 0.05},
+		{47.58, 35.69, 0.512, 0.05},
+		{42.17, 28.11, 0.16, 0.05},
+		{45.42, 30.28, 0.388, 0.05},
+		{38.93, 12.98, 0.097, 0.06},
+		{42.17, 14.06, 0.303, 0.06},
+		{45.42, 15.14, 0.499, 0.05},
+		{51.91, 17.3, 0.911, 0.05},
+	} {
+		m := newPath(t, chipConfig(uint64(c.footprint*1e6), uint64(c.read*1e6), true))
+		if got := m.par.chipMisses; got < c.misses-c.slop || got > c.misses+c.slop {
+			t.Errorf("%.1f MB, %.1f of them read: misses %.3f, measured %.3f", c.footprint, c.read, got, c.misses)
+		}
+	}
+}

@@ -1,0 +1,180 @@
+package sm
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"encoding/binary"
+	"flag"
+	"fmt"
+	"io"
+	"maps"
+	"math"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/sarchlab/smsim/configs"
+	"github.com/sarchlab/smsim/isa"
+	"github.com/sarchlab/smsim/isa/sass"
+)
+
+var (
+	rowsFlag = flag.Bool("rows", false, "print every row of the measured memory streams")
+	onlyFlag = flag.String("only", "", "replay the groups of streams that begin so")
+)
+
+const (
+	h200SMs   = 132
+	h200L2    = 60 << 20
+	recordLen = 24 // start, end, SM of a block
+)
+
+// mixRow is one measured launch of the kernel mix<R,W>: every thread reads R words and writes W words an item.
+type mixRow struct {
+	tag             string
+	r, w            int
+	threads, blocks int
+	shift, n        uint32
+	cold            bool
+	measured        float64
+	megabytes       float64
+}
+
+func readGzip(t *testing.T, path string) []byte {
+	t.Helper()
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := io.ReadAll(z)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func mixRows(t *testing.T) (rows []mixRow) {
+	sc := bufio.NewScanner(bytes.NewReader(readGzip(t, "testdata/mixed_streams_h200.csv.gz")))
+	for sc.Scan() {
+		c := strings.Split(sc.Text(), ",")
+		if c[0] != "mix" && c[0] != "shape" && c[0] != "shift" {
+			continue
+		}
+		r := mixRow{tag: c[0], cold: c[8] == "cold"}
+		for i, v := range []any{&r.r, &r.w, &r.megabytes, &r.threads, &r.blocks, &r.shift, &r.n} {
+			if _, err := fmt.Sscan(c[i+1], v); err != nil {
+				t.Fatalf("%s: %v", sc.Text(), err)
+			}
+		}
+		if _, err := fmt.Sscan(c[10], &r.measured); err != nil {
+			t.Fatal(err)
+		}
+		rows = append(rows, r)
+	}
+	return rows
+}
+
+func (r *mixRow) run(a *configs.Arch, li *sass.Listing) (cycles float64, dram int, err error) {
+	f, err := li.Entry(fmt.Sprintf("_Z3mixILi%dELi%dEEvPKjPjjyjP3Rec", r.r, r.w))
+	if err != nil {
+		return 0, 0, err
+	}
+	p, err := li.Program(f, 90)
+	if err != nil {
+		return 0, 0, err
+	}
+	p.Regs = 32
+	grid := r.blocks * h200SMs
+	items := uint64(grid*r.threads) * uint64(r.n)
+	stride := (items + 64 + 1023) / 1024 * 1024
+	mem := isa.NewMemory()
+	words := func(name string, n int) *isa.Buffer { return mem.Alloc(name, stride*4*uint64(max(n, 1))+4096) }
+	in, out := words("in", r.r), words("out", r.w)
+	rec := mem.Alloc("rec", uint64(grid*recordLen))
+	var params []byte
+	params = binary.LittleEndian.AppendUint64(params, in.Addr)
+	params = binary.LittleEndian.AppendUint64(params, out.Addr)
+	params = binary.LittleEndian.AppendUint64(params, uint64(r.n))
+	params = binary.LittleEndian.AppendUint64(params, stride)
+	params = binary.LittleEndian.AppendUint64(params, uint64(r.shift))
+	params = binary.LittleEndian.AppendUint64(params, rec.Addr)
+	l := &isa.Launch{Grid: isa.Dim3{X: uint32(grid), Y: 1, Z: 1}, Block: isa.Dim3{X: uint32(r.threads), Y: 1, Z: 1}, Mem: mem, Params: params, NumSMs: h200SMs}
+	res, err := Run(a, p, l, Options{NumSMs: h200SMs, AllSMsActive: true, ClockMHz: 1980, L2Bytes: h200L2, Cold: r.cold,
+		FootprintBytes: items * 4 * uint64(r.r+r.w), ReadBytes: items * 4 * uint64(r.r)})
+	if err != nil {
+		return 0, 0, err
+	}
+	lo, hi := uint64(math.MaxUint64), uint64(0)
+	for b := 0; b < grid; b += h200SMs {
+		lo = min(lo, binary.LittleEndian.Uint64(rec.Data[b*recordLen:]))
+		hi = max(hi, binary.LittleEndian.Uint64(rec.Data[b*recordLen+8:]))
+	}
+	return float64(hi - lo), int(res.Memory.DRAMBytes), nil
+}
+
+// TestMixedStreams replays streams that read and write on all SMs at once, below and above the capacity of L2: 452 launches measured
+// with the kernel of mixed_streams_h200.sass (sums of R arrays stored to W; "mix" at full occupancy over 4 to 191 MB, "shape" with
+// few warps, "shift" with addresses off a line's beginning). By default every fourth.
+func TestMixedStreams(t *testing.T) {
+	a, err := configs.Load("sm_90", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	li, err := sass.Read("streams_h200.sass", readGzip(t, "testdata/mixed_streams_h200.sass.gz"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	type group struct {
+		n         int
+		sum, bias float64
+	}
+	groups := map[string]*group{}
+	for i, r := range mixRows(t) {
+		if i%4 != 0 && !*rowsFlag {
+			continue
+		}
+		mode := "warm"
+		if r.cold {
+			mode = "cold"
+		}
+		key := fmt.Sprintf("%s %d,%d %s", r.tag, r.r, r.w, mode)
+		if !strings.HasPrefix(key, *onlyFlag) {
+			continue
+		}
+		c, dram, err := r.run(a, li)
+		if err != nil {
+			t.Fatalf("%+v: %v", r, err)
+		}
+		e := 100 * (c/r.measured - 1)
+		g := groups[key]
+		if g == nil {
+			g = &group{}
+			groups[key] = g
+		}
+		g.n++
+		g.sum += math.Abs(e)
+		g.bias += e
+		if *rowsFlag {
+			t.Logf("%-16s %7.2f MB %4dx%-2d shift %d: %8.0f measured %8.0f %+6.1f %%  DRAM %.2f MB", key, r.megabytes, r.threads, r.blocks, r.shift, c, r.measured, e, float64(dram)*h200SMs/1e6)
+		}
+	}
+	for _, k := range slices.Sorted(maps.Keys(groups)) {
+		g := groups[k]
+		tag, _, _ := strings.Cut(k, " ")
+		mean := g.sum / float64(g.n)
+		t.Logf("%s: %d rows, mean error %.1f %%, bias %+.1f %%", k, g.n, mean, g.bias/float64(g.n))
+		if bound := mixBounds[tag]; mean > bound {
+			t.Errorf("%s: mean error %.1f %%, bound %.0f %%", k, mean, bound)
+		}
+	}
+}
+
+// mixBounds are the largest mean errors of a group, in percent.
+var mixBounds = map[string]float64{"mix": 11, "shape": 12, "shift": 10}
