@@ -31,7 +31,7 @@ var mechanisms = [...]Mechanism{
 	{"l1_cache", "global loads go to L2", []string{"lsu.l1_caches_global=false"}},
 	{"miss_limit", "any number of misses can be outstanding", []string{"lsu.misses_in_flight=1048576"}},
 	{"store_queue", "stores leave the SM at once", []string{"lsu.store_buffer=65536", "lsu.store_bytes_per_cycle=4096"}},
-	{"constant_cache", "constants are always at hand", []string{"lsu.constant_operand_miss=0", "lsu.constant_miss=0", "lsu.constant_miss_l2=0"}},
+	{"constant_cache", "constants are a load's latency away at most", []string{"lsu.constant_operand_miss=1", "lsu.constant_miss=25", "lsu.constant_miss_l2=25"}},
 	{"l2_bandwidth", "L2 answers at any rate", []string{"memory.l2_bytes_per_cycle=4096", "memory.l2_bytes_per_cycle_all=4096"}},
 	{"l2_array", "L2's data array takes any number of writes", []string{"memory.l2_array_bytes_per_cycle_all=4096"}},
 	{"l2_far", "all of L2 is near", []string{"memory.l2_far_share=0"}},
