@@ -3,8 +3,10 @@ package configs
 import (
 	"fmt"
 	"maps"
+	"math"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -77,6 +79,14 @@ func (a *Arch) apply(o Override) error {
 	if err != nil {
 		return err
 	}
+	if class, ok := ownPipe(o); ok {
+		if o, err = a.addOwnPipe(o, class, before); err != nil {
+			return err
+		}
+	}
+	if v, ok := Scaled(o.Value, before); ok {
+		o.Value = v
+	}
 	if err := a.set(o); err != nil {
 		return err
 	}
@@ -111,6 +121,49 @@ func (a *Arch) addPipe(o Override, name string) error {
 	a.Pipes[name] = row
 	a.Overrides = append(a.Overrides, o)
 	return nil
+}
+
+// OwnPipe as the value of classes.NAME.pipe gives the class a pipe of its own, like the one that it uses.
+const OwnPipe = "own"
+
+// ownPipe is the class of classes.NAME.pipe=own.
+func ownPipe(o Override) (class string, ok bool) {
+	parts := strings.Split(o.Key, ".")
+	if len(parts) == 3 && parts[0] == "classes" && parts[2] == "pipe" && o.Value == OwnPipe {
+		return parts[1], true
+	}
+	return "", false
+}
+
+// addOwnPipe adds the pipe of a class, named after it, and gives the override that names it.
+func (a *Arch) addOwnPipe(o Override, class, present string) (Override, error) {
+	first, _, _ := strings.Cut(strings.Trim(present, "[] "), ",")
+	name := class
+	for n := 2; ; n++ {
+		if _, taken := a.Pipes[name]; !taken {
+			break
+		}
+		name = fmt.Sprintf("%s%d", class, n)
+	}
+	if err := a.addPipe(Override{Key: "pipes." + name, Value: strings.TrimSpace(first), From: o.From}, name); err != nil {
+		return o, err
+	}
+	o.Value = name
+	return o, nil
+}
+
+// Scaled is the value that x2 or x0.5 stands for, a multiple of the present one; whole numbers stay whole. It is false for other values.
+func Scaled(value, present string) (string, bool) {
+	factor, ok := strings.CutPrefix(value, "x")
+	f, err := strconv.ParseFloat(factor, 64)
+	p, err2 := strconv.ParseFloat(present, 64)
+	if !ok || err != nil || err2 != nil || math.IsInf(f, 0) || math.IsNaN(f) {
+		return "", false
+	}
+	if _, err := strconv.ParseInt(present, 10, 64); err == nil {
+		return strconv.FormatFloat(math.Round(f*p), 'f', -1, 64), true
+	}
+	return strconv.FormatFloat(f*p, 'g', 12, 64), true
 }
 
 // markRow gives the row of a table that was changed the provenance of a guess, so that a result that rests on it says so.

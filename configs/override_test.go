@@ -156,3 +156,40 @@ func TestEveryKeyHasADescription(t *testing.T) {
 		}
 	}
 }
+
+// TestScaled: multiples of the present value, whole where it is whole.
+func TestScaled(t *testing.T) {
+	for _, c := range []struct{ value, present, want string }{
+		{"x2", "32", "64"}, {"x0.5", "65536", "32768"}, {"x0.5", "3", "2"}, {"x1.5", "0.5", "0.75"}, {"x0", "7", "0"},
+		{"2", "32", ""}, {"x", "32", ""}, {"x2", "gto", ""}, {"xinf", "3", ""}, {"x2y", "3", ""},
+	} {
+		got, ok := Scaled(c.value, c.present)
+		if got != c.want || ok != (c.want != "") {
+			t.Errorf("Scaled(%s, %s) = %q, %v, want %q", c.value, c.present, got, ok, c.want)
+		}
+	}
+}
+
+// TestOwnPipe: a class gets a pipe named after it, like the one that it used.
+func TestOwnPipe(t *testing.T) {
+	a, err := Load("sm_90", []Override{{Key: "classes.imad.pipe", Value: OwnPipe}, {Key: "lsu.l1_latency", Value: "x2"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	base, err := Load("sm_90", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a.LSU.L1Latency != 2*base.LSU.L1Latency {
+		t.Errorf("L1 latency %d, before %d", a.LSU.L1Latency, base.LSU.L1Latency)
+	}
+	was := base.Classes["imad"].Pipe[0]
+	if now := a.Classes["imad"].Pipe; len(now) != 1 || now[0] != "imad" || a.Pipes["imad"].Per != base.Pipes[was].Per {
+		t.Errorf("imad uses %v, before %s", now, was)
+	}
+	for _, bad := range []Override{{Key: "classes.imad.latency", Value: "own"}, {Key: "warp_scheduler", Value: "x2"}, {Key: "lsu.l1_latency", Value: "x-1"}} {
+		if _, err := Load("sm_90", []Override{bad}); err == nil {
+			t.Errorf("%s is accepted", bad)
+		}
+	}
+}

@@ -163,6 +163,11 @@ func resolve(a *configs.Arch, changes []Change) (out []Change, before []string, 
 		if err != nil {
 			return nil, nil, fmt.Errorf("--set %s: %w", c.Key, err)
 		}
+		for i, v := range vs {
+			if scaled, ok := configs.Scaled(v, k.Value); ok {
+				vs[i] = scaled
+			}
+		}
 		if i := slices.IndexFunc(out, func(o Change) bool { return o.Key == k.Path }); i >= 0 {
 			return nil, nil, fmt.Errorf("--set %s: %s is set twice; give its values in one, such as %s=1,2", c.Key, k.Path, k.Path)
 		}

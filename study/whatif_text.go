@@ -58,7 +58,7 @@ func (t *textWriter) response(r *Response, recompile bool) {
 	for _, p := range r.Points {
 		name := clip(strings.Join(shortSet(r, p), " "), 34)
 		if p.Error != "" {
-			tw.AppendRow([]any{name, "failed", "", "", "", clip(strings.SplitN(p.Error, "\n", 2)[0], 40), "", ""})
+			tw.AppendRow([]any{name, "failed", "", "", "", clip(strings.SplitN(p.Error, "\n", 2)[0], 22), "", ""})
 			continue
 		}
 		program := "same"

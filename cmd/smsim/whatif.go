@@ -23,8 +23,10 @@ the limit moves. FILE is what smsim run takes; FILE:KERNEL chooses a kernel or v
   --set lsu.l1_latency=16,32,64                  several values
   --set memory.l2_latency=200..400..50           from, to, step
   --set warp_scheduler=gto,lrr                   words
-  --set "classes.imad.pipe=alu;fma"              lists: values separated by semicolons
-  --set pipes.int=fma --set classes.imad.pipe=int  a new pipe like fma, for IMAD alone
+  --set "classes.imad.pipe=alu;fmaheavy"         lists: values separated by semicolons
+  --set lsu.l1_latency=x2                        twice the present value (x0.5: half)
+  --set classes.imad.pipe=own                    a pipe of its own for IMAD, like its present one
+  --set pipes.int=alu --set classes.imad.pipe=int  a new pipe like alu, for IMAD alone
 Several --set with one value each are run alone and together; with several values, in
 all combinations.
 
@@ -36,6 +38,7 @@ changed latency that stall counts cover gives the same instructions new stall co
 without interlocks needs. --recompile compiles the kernel for the changed architecture, which may
 choose and order instructions differently.`,
 		Example: `  smsim whatif ncc:dp4a_c4 --launch 1024x2 --set pipes.idp.issue_interval=1 --explain
+  smsim whatif ncc:imad_c4 --launch 256x4 --set occupancy.registers=x0.5
   smsim whatif chase --set lsu.l1_latency=16..64..8 --out wi --plots
   smsim whatif sha256 --arch sm_86,sm_90 --sensitivity`,
 		Args: oneFile,
