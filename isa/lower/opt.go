@@ -24,6 +24,7 @@ func (f *fn) optimise() {
 	f.vectorise()
 	f.unroll()
 	f.ifConvert()
+	f.guardSelects()
 	f.keepWidening()
 }
 

@@ -175,6 +175,23 @@ var execCases = func() []execCase {
 				}
 				return uint64(min(int64(uint64(b)<<32|uint64(a)), int64(uint64(a)<<32|uint64(b))))
 			}},
+		{name: "selections become guarded operations", body: init64("and.b32 %x, %a, 1; shr.u32 %r1, %a, 1; xor.b32 %r2, %r1, 0x04c11db7; setp.eq.b32 %p, %x, 1; selp.b32 %r3, %r2, %r1, %p;"+
+			"add.s32 %r4, %r3, -19; setp.lt.u32 %q, %b, %a; selp.b32 %r5, %r3, %r4, %q; selp.b32 %r6, 5, -7, %q; add.s32 %r7, %r5, %r6; shl.b32 %r8, %r7, %t; selp.b32 %r9, %r8, %r7, %p;") + "mov.b64 %o, {%r9, %r5};",
+			want: func(a, b uint32, tid int) uint64 {
+				v := a >> 1
+				if a&1 == 1 {
+					v ^= 0x04c11db7
+				}
+				w, k := v-19, uint32(0xfffffff9)
+				if b < a {
+					w, k = v, 5
+				}
+				r := w + k
+				if a&1 == 1 {
+					r = uint32(uint64(r) << tid)
+				}
+				return uint64(r) | uint64(w)<<32
+			}},
 		{name: "SIMD video of one lane each", body: init64("vadd4.u32.u32.u32 %r1, %a.b0000, %b.b0000, %t; vadd2.u32.u32.u32 %r2, %a.h00, %b.h22, %t; xor.b32 %r1, %r1, %r2;") + toO,
 			want: func(a, b uint32, tid int) uint64 {
 				return uint64((2*a&0xff)*0x01010101 ^ ((a+b)&0xffff)*0x00010001)

@@ -1,0 +1,173 @@
+package lower
+
+import "github.com/sarchlab/smsim/isa"
+
+// guardSelects turns selections into guarded operations, as the compiler does from Volta on where a SEL and the operation that made
+// one of its arms become one instruction:
+//
+//	x = op(y, ...); d = p ? x : y      becomes  d = y; @p d = op(d, ...)      if nothing else reads x or y: the move disappears
+//	s = p ? 1 : 2; d = s + y           becomes  d = y + 2; @p d = y + 1       if nothing else reads s
+//
+// Seen in every kernel of the measured set that has such selections (a checksum's "c & 1 ? c >> 1 ^ poly : c >> 1": 8 of 8; the case
+// distinctions of an encoder: 64 of 64); selections between values that are not made from each other stay SEL.
+func (f *fn) guardSelects() {
+	if f.t.SM < 70 {
+		return
+	}
+	n := f.numbering()
+	g := &selectGuard{f: f, n: n, defs: f.defSites(n), uses: f.useCounts(n), written: make([]int32, n.total)}
+	for _, b := range f.blocks {
+		g.block(b)
+	}
+	f.compact()
+}
+
+type selectGuard struct {
+	f       *fn
+	n       numbering
+	defs    []defSite
+	uses    []int32
+	written []int32 // last position in the block that writes a register, plus one
+}
+
+func (g *selectGuard) block(b *block) {
+	var out []isa.Inst
+	from := 0
+	for i := range b.insts {
+		in := &b.insts[i]
+		var first, second isa.Inst
+		ok := false
+		if plainSelect(in) {
+			first, second, ok = g.inPlace(b, in)
+		} else if plainAdd(in) && in.Guard.Kind == isa.KindNone {
+			first, second, ok = g.constants(b, in)
+		}
+		if ok {
+			out = append(append(out, b.insts[from:i]...), first, second)
+			from = i + 1
+		}
+		g.f.defs(in, g.n, func(id int) { g.written[id] = int32(i) + 1 })
+	}
+	for i := range b.insts {
+		g.f.defs(&b.insts[i], g.n, func(id int) { g.written[id] = 0 })
+	}
+	if out != nil {
+		b.insts = append(out, b.insts[from:]...)
+	}
+}
+
+// plainSelect says that the instruction is an unguarded selection between two words by a predicate.
+func plainSelect(in *isa.Inst) bool {
+	return in.Op == isa.OpSEL && in.Mod == (isa.Mod{}) && in.Guard.Kind == isa.KindNone && in.NSrc == 3 && in.NDst == 1 &&
+		in.Dst[0].Kind == isa.KindReg && in.Dst[0].Reg >= isa.VirtualBase && in.Dst[0].Flags == 0 &&
+		in.Src[2].Kind == isa.KindPred && in.Src[2].Reg != isa.PT
+}
+
+// single is the instruction of the block that makes the word, if it is unguarded, its only definition, and read so often.
+func (g *selectGuard) single(b *block, o isa.Operand, uses int32) *isa.Inst {
+	if o.Kind != isa.KindReg || o.Reg < isa.VirtualBase || o.Flags != 0 {
+		return nil
+	}
+	id := g.n.of(o.Kind, o.Reg)
+	if id < 0 || id >= len(g.defs) || !g.defs[id].value() || g.defs[id].b != b || g.uses[id] != uses {
+		return nil
+	}
+	in := &b.insts[g.defs[id].i]
+	if in.Op == isa.OpNone {
+		return nil
+	}
+	return in
+}
+
+// unchanged says that no source of the instruction at position at has been written since.
+func (g *selectGuard) unchanged(in *isa.Inst, at int32) bool {
+	ok := true
+	g.f.uses(in, g.n, func(id int) { ok = ok && (id >= len(g.written) || g.written[id] <= at) })
+	return ok
+}
+
+// inPlace is a selection between a word and what an operation makes of it.
+func (g *selectGuard) inPlace(b *block, in *isa.Inst) (first, second isa.Inst, ok bool) {
+	for arm := range 2 {
+		x, y := in.Src[arm], in.Src[1-arm]
+		op := g.single(b, x, 1)
+		if op == nil || !movable(op) || g.single(b, y, 2) == nil || y.Flags != 0 {
+			continue
+		}
+		reads := 0
+		for _, o := range op.Src[:op.NSrc] {
+			if o.Kind == isa.KindReg && o.Reg == y.Reg {
+				reads++
+			}
+		}
+		at := g.defs[g.n.of(isa.KindReg, x.Reg)].i
+		if reads != 1 || !g.unchanged(op, at) {
+			continue
+		}
+		first = isa.Inst{Op: isa.OpMOV, NDst: 1, NSrc: 1, Pos: in.Pos, Ctrl: in.Ctrl}
+		first.Dst[0], first.Src[0] = in.Dst[0], y
+		second = *op
+		second.Dst[0] = in.Dst[0]
+		for k := range second.Src[:second.NSrc] {
+			if o := &second.Src[k]; o.Kind == isa.KindReg && o.Reg == y.Reg {
+				o.Reg = in.Dst[0].Reg
+			}
+		}
+		second.Guard = in.Src[2]
+		if arm == 1 {
+			second.Guard.Flags ^= isa.Neg
+		}
+		dead(op)
+		return first, second, true
+	}
+	return first, second, false
+}
+
+// movable says that the instruction is a one-word operation of the integer pipes that may execute under a predicate.
+func movable(in *isa.Inst) bool {
+	switch in.Op {
+	case isa.OpIADD3, isa.OpVIADD, isa.OpLOP3, isa.OpSHF:
+	default:
+		return false
+	}
+	if in.Guard.Kind != isa.KindNone || in.Mod.Flags&(isa.ModX|isa.ModWide|isa.ModPAND) != 0 || !plainPreds(in) || in.Dst[0].Kind != isa.KindReg || in.Dst[0].Flags != 0 {
+		return false
+	}
+	for _, o := range in.Src[:in.NSrc] {
+		if (o.Kind == isa.KindPred || o.Kind == isa.KindUPred) && o.Reg != isa.PT {
+			return false
+		}
+	}
+	return true
+}
+
+// constants is a sum of a word and a selection between two constants.
+func (g *selectGuard) constants(b *block, in *isa.Inst) (first, second isa.Inst, ok bool) {
+	if in.Dst[0].Kind != isa.KindReg || in.Dst[0].Reg < isa.VirtualBase || in.Dst[0].Flags != 0 {
+		return first, second, false
+	}
+	t := terms(in, 3)
+	if len(t) != 2 {
+		return first, second, false
+	}
+	for k := range t {
+		sel := g.single(b, t[k], 1)
+		if sel == nil || !plainSelect(sel) {
+			continue
+		}
+		other := t[1-k]
+		ca, okA := constant(sel.Src[0])
+		cb, okB := constant(sel.Src[1])
+		at := g.defs[g.n.of(isa.KindReg, t[k].Reg)].i
+		if !okA || !okB || other.Kind != isa.KindReg || other.Reg == in.Dst[0].Reg || !g.unchanged(sel, at) {
+			continue
+		}
+		first, second = *in, *in
+		first.Src[0], first.Src[1], first.Src[2] = other, immWord(cb), rz
+		second.Src[0], second.Src[1], second.Src[2] = other, immWord(ca), rz
+		second.Guard = sel.Src[2]
+		dead(sel)
+		return first, second, true
+	}
+	return first, second, false
+}
