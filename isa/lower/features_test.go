@@ -126,7 +126,7 @@ func TestFeatures(t *testing.T) {
 				}
 				target := testTarget(sm)
 				for _, opt := range []Options{{NoOptimise: true}, {}} {
-					p, err := Compile(m, "", target, opt)
+					p, err := Compile(m, "k", target, opt)
 					if f.message != "" {
 						checkMessage(t, sm, err, f.message)
 						continue

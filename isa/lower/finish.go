@@ -127,6 +127,7 @@ func (f *fn) finish(p *isa.Program, regs int, opt Options) {
 			in.Src[0].Imm = start[in.Src[0].Imm]
 		}
 	}
+	p.Notes = append(p.Notes, f.link.notes...)
 	if len(f.link.units) > 1 {
 		reserve := int64(opt.StackBytes)
 		if reserve == 0 {

@@ -2,6 +2,7 @@ package lower
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/sarchlab/smsim/isa"
 	"github.com/sarchlab/smsim/isa/ptx"
@@ -21,7 +22,8 @@ import (
 // unitInfo is shared by the kernel and the functions compiled on their own.
 type unitInfo struct {
 	semantics Semantics
-	units     []*fn // kernel first
+	notes     []string // things that a reader of the results should know
+	units     []*fn    // kernel first
 	byFunc    map[*ptx.Func]int
 	slots     map[*ptx.Func]int64  // offset in constant bank 4 of a function's address
 	order     []*ptx.Func          // functions whose address is taken, in the order of their first use
@@ -37,6 +39,13 @@ type funcAddress struct {
 	global int // index of the global variable, -1: constant bank 3
 	offset uint64
 	reloc  isa.Reloc // bytes, shift and addend
+}
+
+// note adds a note once.
+func (u *unitInfo) note(text string) {
+	if !slices.Contains(u.notes, text) {
+		u.notes = append(u.notes, text)
+	}
 }
 
 func newUnitInfo() *unitInfo {

@@ -215,5 +215,14 @@ func (f *fn) expandLea64(out *[]isa.Inst, in *isa.Inst) {
 	hi := isa.Inst{Op: isa.OpLEA, Mod: isa.Mod{Flags: isa.ModHI | isa.ModX}, NDst: 2, NSrc: 5, Guard: in.Guard, Pos: in.Pos}
 	hi.Dst[0], hi.Dst[1] = in.Dst[1], pt
 	hi.Src = [isa.MaxSrc]isa.Operand{in.Src[0], in.Src[3], in.Src[2], in.Src[4], p}
+	for _, o := range hi.Src[:3] {
+		if o.Kind == isa.KindReg && o.Reg == in.Dst[0].Reg { // the low word may not be overwritten before the upper one is computed
+			lo.Dst[0] = isa.R(f.newReg())
+			move := isa.Inst{Op: isa.OpMOV, NDst: 1, NSrc: 1, Guard: in.Guard, Pos: in.Pos}
+			move.Dst[0], move.Src[0] = in.Dst[0], lo.Dst[0]
+			*out = append(*out, lo, hi, move)
+			return
+		}
+	}
 	*out = append(*out, lo, hi)
 }
