@@ -198,6 +198,11 @@ func (f *fn) dropEmpty() bool {
 		for b.to != nil && next[b.to] != nil {
 			b.to = next[b.to]
 		}
+		for i := range b.table {
+			for next[b.table[i]] != nil {
+				b.table[i] = next[b.table[i]]
+			}
+		}
 	}
 	f.blocks = kept
 	return true

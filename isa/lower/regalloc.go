@@ -62,6 +62,12 @@ func (f *fn) allocate(limit int) (int, error) {
 			a.rewrite()
 			return regs, nil
 		}
+		if a.n.file(spill[0]) == 0 {
+			if units := f.excess(a, limit); len(units) > 0 {
+				f.spillUnits(a, units)
+				continue
+			}
+		}
 		if err := f.spill(a, spill); err == errNothingToSpill && merge {
 			merge = false // copies that keep their own registers are easier to place
 		} else if err != nil {

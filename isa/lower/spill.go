@@ -68,6 +68,12 @@ func (f *fn) spill(a *allocation, failed []int32) error {
 		ids = append(ids, u)
 	}
 	sort.Slice(ids, func(i, j int) bool { return ids[i] < ids[j] })
+	f.spillUnits(a, ids)
+	return nil
+}
+
+// spillUnits moves groups of registers to local memory.
+func (f *fn) spillUnits(a *allocation, ids []int32) {
 	if f.unspillable == nil {
 		f.unspillable = map[int32]bool{}
 	}
@@ -122,7 +128,6 @@ func (f *fn) spill(a *allocation, failed []int32) error {
 	for i := before.uregs - before.preds; i < after.uregs-after.preds; i++ {
 		f.unspillable[int32(after.preds+i)] = true
 	}
-	return nil
 }
 
 func (a *allocation) members(u int32) []int32 {
