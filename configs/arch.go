@@ -134,6 +134,8 @@ type Fetch struct {
 	LineBytes      int     `yaml:"line_bytes"`          // instruction cache line
 	Prefetch       int     `yaml:"prefetch_lines"`      // lines fetched ahead of a stream
 	Buffer         int     `yaml:"buffer"`              // decoded instructions a warp holds ahead
+	// Bytes of a program that a launch has brought into the second level on its way to the SM; 0: none.
+	LaunchPrefetch int `yaml:"launch_prefetch_bytes,omitempty"`
 }
 
 // ControlFlow is the cost of control instructions.

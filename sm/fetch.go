@@ -111,8 +111,20 @@ func newFetcher(f *configs.Fetch, subPartitions, insts, instBytes int, warm bool
 				c.fill(i, 0)
 			}
 		}
+	} else {
+		x.prefetchProgram(f.LaunchPrefetch / line)
 	}
 	return x
+}
+
+// prefetchProgram brings the first lines of the program into the second level, from the launch on. On the H200 a first pass through
+// code that no cache holds runs at the second level's 8 bytes a cycle up to 4096 instructions, 64 KB, and at 2.1 behind them; what
+// a launch names as its program's size is fetched before its first warp asks. The lines follow each other as the second level
+// hands them on.
+func (x *fetcher) prefetchProgram(lines int) {
+	for i := range min(lines, x.lines, x.l15.capacity) {
+		x.l15.fill(i, x.l15Latency+uint64(float64(i+1)*x.l1Cycles))
+	}
 }
 
 func pointers(cs []lineCache) []*lineCache {

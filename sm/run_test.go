@@ -432,3 +432,24 @@ func TestIndexedBranch(t *testing.T) {
 		})
 	}
 }
+
+// TestLaunchPrefetch: in a cold launch code up to the prefetched size runs at the second level's rate, code behind it at that of L2.
+func TestLaunchPrefetch(t *testing.T) {
+	a := arch(t, "sm_90")
+	limit := a.Fetch.LaunchPrefetch / 16
+	span := func(n int) float64 {
+		body := make([]isa.Inst, n)
+		for i := range body {
+			body[i] = op(isa.OpFADD, isa.R(isa.Reg(10+i%8)), isa.R(isa.Reg(40)), isa.R(isa.Reg(41)))
+		}
+		rec, _ := run(t, a, code(append(body, exit())...), 1, 32, Options{Cold: true})
+		return float64(rec.at[0][n-1] - rec.at[0][0])
+	}
+	half, whole, more := span(limit/2), span(limit), span(limit+1024)
+	if got := (whole - half) / float64(limit/2); got < 1.95 || got > 2.1 {
+		t.Errorf("prefetched code: %.2f cycles an instruction, want 2", got)
+	}
+	if got := (more - whole) / 1024; got < 4 {
+		t.Errorf("code that is not prefetched: %.2f cycles an instruction, want those of L2", got)
+	}
+}
