@@ -97,7 +97,7 @@ lane:
 // accessShared is LDS, STS and ATOMS.
 func (m *MemPath) accessShared(a MemAccess, t *MemTiming) {
 	p, e := &m.par, a.Effect
-	atomic := a.Class == isa.ClassATOMS || e.Load && e.Store
+	atomic := e.Load && e.Store || a.Class == isa.ClassATOMS && !e.Load // a test of a barrier only loads
 	passes, groups := m.sharedPasses(e.Addr, e.Exec, uint64(max(e.Size, 1)), atomic, !atomic && !e.Store)
 	width := widthIndex(e.Size)
 	port, spacing := p.sharedLoadPort[width], uint64(16)

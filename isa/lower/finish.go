@@ -53,7 +53,11 @@ func (f *fn) code() ([]isa.Inst, []branchTable) {
 		if len(b.table) > 0 {
 			t := branchTable{branch: int64(len(out) - 1), offset: b.tableAt}
 			for _, to := range b.table {
-				t.to = append(t.to, int64(start[to]))
+				at, ok := start[to]
+				if !ok {
+					panic("lower: a target of an indexed branch is no longer in the code")
+				}
+				t.to = append(t.to, int64(at))
 			}
 			tables = append(tables, t)
 		}
