@@ -43,7 +43,7 @@ func (f *fn) simplify(in *isa.Inst) {
 	case isa.OpIMAD:
 		f.simplifyMad(in)
 	case isa.OpLOP3:
-		if plainPreds(in) {
+		if plainPreds(in) && !in.Mod.Has(modKeep) {
 			f.simplifyLop3(in)
 		}
 	case isa.OpSHF:

@@ -82,7 +82,13 @@ func ruleClz(x *expander) {
 	n := x.flo(auto, x.sel(auto, a.lo, a.hi, notP(p)), false, false)
 	lo := x.add(auto, neg(n), imm(63))
 	hi := x.add(auto, neg(n), imm(31))
-	x.sel(d, hi, lo, p)
+	if x.sm() < 70 {
+		x.sel(d, hi, lo, p)
+		return
+	}
+	v := x.mov(auto, lo)
+	x.under(p, func() { x.mov(v, hi) })
+	x.moveApart(d, v)
 }
 
 // ruleBrev is brev.
@@ -184,6 +190,9 @@ func (x *expander) bfeConst(d, a word, pos, length int, signed bool) {
 		x.mov(d, imm(0))
 	case pos > 31:
 		x.signWord(d, a)
+	case pos+length == 32 && pos > 0 && x.sm() >= 70: // ptxas keeps the extension that changes nothing
+		x.emit(isa.OpSGXT, isa.Mod{Type: signedType(signed), Flags: modKeep}, []word{d},
+			[]word{x.shiftRight(auto, a, imm(uint32(pos)), signedType(signed)), imm(uint32(length))})
 	case pos+length >= 32:
 		x.shiftRight(d, a, imm(uint32(pos)), signedType(signed))
 	default:
@@ -211,6 +220,25 @@ func (x *expander) bfe64(d, a pair, pos, length word, signed bool) {
 	}
 	if n, ok := constant(length); ok {
 		length = imm(n & 0xff)
+	}
+	at, knownPos := constant(pos)
+	if n, known := constant(length); known && knownPos && n <= 64 {
+		m := uint64(1)<<n - 1
+		mask := pair{immWord(uint32(m)), immWord(uint32(m >> 32))}
+		switch {
+		case n == 0:
+			x.mov(d.lo, rz)
+			x.mov(d.hi, rz)
+			return
+		case !signed && at < 64:
+			s := x.shr64(pair{}, a, pos, false)
+			if at == 0 {
+				s = a
+			}
+			x.and(d.lo, s.lo, mask.lo)
+			x.and(d.hi, s.hi, mask.hi)
+			return
+		}
 	}
 	mask := x.sub1(x.shl64(pair{}, pair{imm(1), rz}, length))
 	s := x.shr64(pair{}, a, pos, signed)
@@ -258,6 +286,14 @@ func ruleBfi(x *expander) {
 		}
 		if mask == 0 {
 			x.mov(d, b)
+			return
+		}
+		if x.sm() >= 70 && p > 0 && p&7 == 0 && n&7 == 0 { // whole bytes
+			sel := uint32(0x7654)
+			for i := p / 8; i < min(4, (p+n)/8); i++ {
+				sel = sel&^(0xf<<(4*i)) | (i-p/8)<<(4*i)
+			}
+			x.prmt(d, a, imm(sel), b)
 			return
 		}
 		if p > 0 {

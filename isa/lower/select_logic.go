@@ -90,7 +90,12 @@ func ruleLop3(x *expander) {
 	}
 	a, b, c := x.a32(1, t.name), x.a32(2, t.name), x.a32(3, t.name)
 	if bop == "" {
-		x.lop3(x.d32(0, t.name), a, b, c, uint8(lut.Int))
+		d := x.d32(0, t.name)
+		if lut.Int == 0 && x.sm() >= 70 { // ptxas does not fold it
+			x.emit(isa.OpLOP3, isa.Mod{Flags: modKeep}, []word{d, pt}, []word{a, b, c})
+			return
+		}
+		x.lop3(d, a, b, c, uint8(lut.Int))
 		return
 	}
 	// d|p: p = (d != 0) BoolOp q.

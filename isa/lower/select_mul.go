@@ -57,7 +57,10 @@ func wideName(t vtype) string {
 
 // mul16 is the product of 16-bit values, with an addend when c is given.
 func (x *expander) mul16(t vtype, mode string, c *word) {
-	a, b := x.ext(auto, x.a32(1, t.name), t), x.ext(auto, x.a32(2, t.name), t)
+	a, b := x.a32(1, t.name), x.ext(auto, x.a32(2, t.name), t)
+	if _, known := constant(b); mode != "lo" || !known || c != nil || x.sm() < 70 { // with a constant the low half needs no extension
+		a = x.ext(auto, a, t)
+	}
 	dt := t.name
 	if mode == "wide" {
 		dt = wideName(t)
@@ -142,7 +145,7 @@ func ruleMad(x *expander) {
 		if mode == "lo" {
 			x.madLo64(d, a, b, c)
 		} else {
-			x.add64(d, x.mulHi64(pair{}, a, b, t.signed()), c)
+			x.madHi64(d, a, b, c, t.signed())
 		}
 	case mode == "lo":
 		x.madLo(x.d32(0, t.name), x.a32(1, t.name), x.a32(2, t.name), x.a32(3, t.name))
@@ -152,7 +155,16 @@ func ruleMad(x *expander) {
 		x.madHi(x.d32(0, t.name), x.a32(1, t.name), x.a32(2, t.name), x.a32(3, t.name), t.signed())
 	default:
 		a, b, c := x.a32(1, t.name), x.a32(2, t.name), x.a64(3, wideName(t))
-		x.madWide(x.d64(0, wideName(t)), a, b, c, t.signed())
+		d := x.d64(0, wideName(t))
+		if x.sm() < 70 || x.sm() >= 120 {
+			x.madWide(d, a, b, c, t.signed())
+			return
+		}
+		// ptxas adds with a carry, although it merges mul.wide and add into one IMAD.WIDE.
+		p := x.mulWide(pair{}, a, b, t.signed())
+		q := x.pred()
+		x.emit(isa.OpIADD3, isa.Mod{Flags: modKeep}, []word{d.lo, q, pt}, []word{c.lo, p.lo, rz})
+		x.emit(isa.OpIADD3, isa.Mod{Flags: isa.ModX | modKeep}, []word{d.hi, pt, pt}, []word{c.hi, p.hi, rz, q, notPT})
 	}
 }
 
@@ -164,7 +176,7 @@ func (x *expander) madLo64(d, a, b, c pair) pair {
 	t := x.mulLo(auto, a.hi, b.lo)
 	t = x.madLo(auto, a.lo, b.hi, t)
 	p := x.madWide(pair{}, a.lo, b.lo, c, false)
-	hi := x.add(auto, p.hi, t)
+	hi := x.addCross(auto, p.hi, t, b)
 	return pair{x.mov(d.lo, p.lo), x.mov(d.hi, hi)}
 }
 
@@ -332,6 +344,12 @@ func (x *expander) addMaybeSat(d, a, c word, sat bool) {
 
 // ext24 extends the low 24 bits.
 func (x *expander) ext24(a word, signed bool) word {
+	if v, known := constant(a); known {
+		if signed {
+			return immWord(uint32(int32(v<<8) >> 8))
+		}
+		return immWord(v & 0xffffff)
+	}
 	if !signed && x.sm() >= 70 {
 		return x.prmt(auto, a, imm(0x7210), rz)
 	}

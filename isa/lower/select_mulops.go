@@ -236,29 +236,61 @@ func (x *expander) mulLo64(d, a, b pair) pair {
 	t := x.mulLo(auto, a.hi, b.lo)
 	p := x.mulWide(pair{}, a.lo, b.lo, false)
 	t = x.madLo(auto, a.lo, b.hi, t)
-	hi := x.add(d.hi, p.hi, t)
+	hi := x.addCross(d.hi, p.hi, t, b)
 	return pair{x.mov(d.lo, p.lo), hi}
+}
+
+// addCross adds the cross products to the high word of a 64-bit product. With a constant factor ptxas has an addition
+// of its own there, not a multiply-add.
+func (x *expander) addCross(d, hi, t word, b pair) word {
+	if _, known := constant(b.lo); !known || x.sm() < 70 {
+		return x.add(d, hi, t)
+	}
+	d = x.out(d)
+	x.emit(isa.OpIADD3, isa.Mod{Flags: modKeep}, []word{d, pt, pt}, []word{hi, t, rz})
+	return d
 }
 
 // mulHi64 is the high 64 bits of the product.
 func (x *expander) mulHi64(d, a, b pair, signed bool) pair {
+	return x.madHi64(d, a, b, pair{rz, rz}, signed)
+}
+
+// madHi64 is the high 64 bits of the product, plus c.
+func (x *expander) madHi64(d, a, b, c pair, signed bool) pair {
 	u := d
 	if signed {
 		u = pair{}
 	}
-	if x.sm() >= 70 {
-		u = x.mulHi64Wide(u, a, b, pair{rz, rz})
-	} else {
+	switch none := isZero(c.lo) && isZero(c.hi); {
+	case x.sm() >= 70:
+		u = x.mulHi64Wide(u, a, b, c)
+	case none:
 		u = x.mulHi64Words(u, a, b)
+	default:
+		u = x.add64(u, x.mulHi64Words(pair{}, a, b), c)
 	}
 	if !signed {
 		return u
 	}
 	// Subtract the factors once for each negative one.
-	p := x.test(isa.CmpLT, isa.S32, b.hi, rz)
-	v := x.sel64(pair{}, x.sub64(pair{}, u, a), u, p)
-	p = x.test(isa.CmpLT, isa.S32, a.hi, rz)
-	return x.sel64(d, x.sub64(pair{}, v, b), v, p)
+	for i, f := range []struct{ sign, other pair }{{b, a}, {a, b}} {
+		to := pair{}
+		if i == 1 {
+			to = d
+		}
+		h, known := constant(f.sign.hi)
+		switch {
+		case known && int32(h) < 0:
+			u = x.sub64(to, u, f.other)
+		case known:
+			u = pair{x.mov(to.lo, u.lo), x.mov(to.hi, u.hi)}
+		default:
+			p := x.test(isa.CmpLT, isa.S32, f.sign.hi, rz)
+			u = x.sel64(to, x.sub64(pair{}, u, f.other), u, p)
+		}
+	}
+	return u
 }
 
 // mulHi64Wide uses IMAD.WIDE with carries, as ptxas does from Volta on. add is added to the high half.
@@ -269,9 +301,13 @@ func (x *expander) mulHi64Wide(d, a, b, add pair) pair {
 	x.emitWide(isa.OpIMAD, wide, [][]word{m, {cy}}, [][]word{{a.lo}, {b.hi}, t.words()})
 	l := x.mulWide(pair{}, a.lo, b.lo, false)
 	up := pair{m[1], auto}
-	up.hi = x.addX(auto, rz, rz, carry{cy})
-	if !isZero(add.lo) || !isZero(add.hi) {
-		up = x.add64(pair{}, up, add)
+	if isZero(add.lo) && isZero(add.hi) {
+		up.hi = x.addX(auto, rz, rz, carry{cy})
+	} else { // the addend joins the carry
+		q := x.pred()
+		up = pair{x.reg(), x.reg()}
+		x.emit(isa.OpIADD3, isa.Mod{}, []word{up.lo, q, pt}, []word{add.lo, m[1], rz})
+		x.emit(isa.OpIADD3, isa.Mod{Flags: isa.ModX}, []word{up.hi, pt, pt}, []word{rz, add.hi, rz, cy, q})
 	}
 	cy2 := x.pred()
 	x.emit(isa.OpIADD3, isa.Mod{}, []word{rz, cy2, pt}, []word{l.hi, m[0], rz})

@@ -231,13 +231,13 @@ func ruleVideo(x *expander) {
 		v.apart = !sat && x.extendedPart(1, at) && x.extendedPart(2, bt)
 		signOfLow = true
 	case "vabsdiff":
-		v = x.videoAbs(x.videoAdd(a, b, true, true), sat)
+		v = x.videoAbs(x.videoAdd(a, b, true, true), sat || second == "min" || second == "max")
 		v.apart = x.sm() < 120 && (!sat && !(x.extendedPart(1, at) && x.extendedPart(2, bt)) || sat && dt.signed() && x.sm() < 90)
 	case "vmin", "vmax":
 		v = x.videoMinMax(a, b, op == "vmax", sat)
 		v.apart = sat && dt.signed() && x.extendedPart(1, at) && (x.sm() < 90 || x.sm() < 120 && !bt.signed())
 	default:
-		v = x.videoShift(a, b.lo, op == "vshl", wrap == "wrap", sat)
+		v = x.videoShift(a, b.lo, op == "vshl", wrap == "wrap", sat, second == "min" || second == "max")
 		v.apart = sat && dt.signed() && x.sm() < 90 && (op == "vshl" || at.signed())
 		full, signOfLow = true, true
 	}
@@ -330,7 +330,7 @@ func (x *expander) videoMinMax(a, b wideValue, max, sat bool) wideValue {
 }
 
 // videoShift shifts a by n bits, which clamp at 32 or wrap.
-func (x *expander) videoShift(a wideValue, n word, left, wrap, sat bool) wideValue {
+func (x *expander) videoShift(a wideValue, n word, left, wrap, sat, compared bool) wideValue {
 	if wrap {
 		n = x.and(auto, n, imm(0x1f))
 	} else if x.sm() >= 120 {
@@ -346,6 +346,10 @@ func (x *expander) videoShift(a wideValue, n word, left, wrap, sat bool) wideVal
 		if sat {
 			s := x.shl64(pair{}, pair{a.lo, x.high(a)}, n)
 			return x.signAt34(s)
+		}
+		if compared {
+			s := x.shl64(pair{}, pair{a.lo, x.high(a)}, n)
+			return wideValue{lo: s.lo, kind: highValue, hi: s.hi}
 		}
 		v.lo = x.shl(auto, a.lo, n)
 		return v
@@ -385,7 +389,7 @@ func (x *expander) signAt34(s pair) wideValue {
 func (x *expander) videoFinish(v wideValue, dt vtype, sat, full, signOfLow bool, merge videoPart, second string) {
 	hi := v
 	if sat {
-		if merge.bits < 32 {
+		if merge.bits < 32 && !full { // a shift saturates to a word
 			v.lo = x.videoSatPart(v, dt, merge)
 		} else {
 			v.lo = x.videoSatWord(v, dt, full)
@@ -398,7 +402,7 @@ func (x *expander) videoFinish(v wideValue, dt vtype, sat, full, signOfLow bool,
 	case second == "add":
 		x.add(d, x.plainArg(3, "b32"), v.lo)
 	case second != "":
-		x.videoSecond(d, v, hi, dt, sat && !signOfLow, second == "max")
+		x.videoSecond(d, v, hi, dt, sat, sat && !signOfLow, second == "max")
 	case v.apart:
 		x.moveApart(d, v.lo)
 	default:
@@ -477,7 +481,7 @@ func (x *expander) videoSatPart(v wideValue, dt vtype, p videoPart) word {
 }
 
 // videoSecond is the secondary minimum or maximum with c, compared in 64 bits.
-func (x *expander) videoSecond(d word, v, raw wideValue, dt vtype, clampHigh, max bool) {
+func (x *expander) videoSecond(d word, v, raw wideValue, dt vtype, sat, clampHigh, max bool) {
 	c := x.plainArg(3, "b32")
 	op := isa.CmpLT
 	if max {
@@ -485,6 +489,11 @@ func (x *expander) videoSecond(d word, v, raw wideValue, dt vtype, clampHigh, ma
 	}
 	var vh, ch word
 	switch {
+	case !sat:
+		ch, vh = rz, x.high(v)
+		if dt.signed() {
+			ch = x.signWord(auto, c)
+		}
 	case dt.signed():
 		ch, vh = x.signWord(auto, c), x.signWord(auto, v.lo)
 	case clampHigh && raw.kind == highValue:
@@ -542,5 +551,9 @@ func (x *expander) videoSet() {
 	q := x.test(isa.CmpNE, isa.U32, m, imm(0xffffffff))
 	v := x.sel(auto, m, imm(1), q)
 	v = x.sel(auto, v, rz, notP(q))
-	x.videoFinish(wideValue{lo: v, kind: highZero}, valueTypes["u32"], false, false, true, merge, second)
+	dt := valueTypes["u32"]
+	if second != "" && at.signed() { // the secondary comparison has the sign of the first operand
+		dt = valueTypes["s32"]
+	}
+	x.videoFinish(wideValue{lo: v, kind: highZero}, dt, false, false, true, merge, second)
 }
