@@ -137,10 +137,39 @@ func readReference(t *testing.T) map[string]reference {
 
 // Bounds of the comparison with the vendor's compiler: what is reached, to be tightened, never loosened.
 const (
-	medianInstructions = 0.03 // of |ours/theirs - 1| over kernels and targets, executed warp-instructions
-	tenthInstructions  = 0.12 // one in ten is further off
-	medianRegisters    = 0.25
+	medianInstructions = 0.022 // of |ours/theirs - 1| over kernels and targets, executed warp-instructions
+	tenthInstructions  = 0.10  // one in ten is further off
+	nearRegisters      = 0.71  // share of kernels within 4 registers or 10 %
 )
+
+// kernelComparison is what TestKernels finds on one target.
+type kernelComparison struct {
+	steps  []float64 // |ours/theirs - 1|
+	near   int       // kernels within 4 registers or 10 %
+	spills int       // kernels with local memory, where the vendor's compiler needs none
+	worst  float64   // ours/theirs
+	name   string    // of the worst kernel
+}
+
+func (c *kernelComparison) add(kernel string, x float64, p *isa.Program, regs int) {
+	if len(c.steps) == 0 || abs(x-1) > abs(c.worst-1) {
+		c.worst, c.name = x, kernel
+	}
+	c.steps = append(c.steps, abs(x-1))
+	if d := max(p.Regs-regs, regs-p.Regs); d <= 4 || 10*d <= regs {
+		c.near++
+	}
+	if p.LocalBytes > 0 {
+		c.spills++
+	}
+}
+
+// row is the target's row of the table in docs/lowering.md.
+func (c *kernelComparison) row(sm int) string {
+	sort.Float64s(c.steps)
+	within := sort.SearchFloat64s(c.steps, 0.15)
+	return fmt.Sprintf("| sm_%d | %d | %.1f %% | %d | %s %.2f | %d | %d |", sm, len(c.steps), 100*c.steps[len(c.steps)/2], within, c.name, c.worst, c.near, c.spills)
+}
 
 // TestKernels compiles the bundled kernels for eight targets, optimised and not, executes a block of each and
 // compares the result with the one measured on hardware. It also reports executed instructions and
@@ -157,10 +186,12 @@ func TestKernels(t *testing.T) {
 			modules[s] = parseKernel(t, s)
 		}
 	}
-	var steps, regs []float64
-	var report []string
+	var steps []float64
+	var report, rows []string
+	near := 0
 	for _, sm := range targets {
 		target := testTarget(sm)
+		c := &kernelComparison{}
 		for i := range launches {
 			l := &launches[i]
 			for _, plain := range []bool{false, true} {
@@ -183,21 +214,24 @@ func TestKernels(t *testing.T) {
 				if plain || r.steps == 0 {
 					continue
 				}
-				x, y := float64(n)/float64(r.steps), float64(p.Regs)/float64(r.regs)
+				x := float64(n) / float64(r.steps)
+				c.add(l.kernel, x, p, r.regs)
 				report = append(report, fmt.Sprintf("sm_%-4d %-18s executed %.3f  registers %3d of %3d", sm, l.kernel, x, p.Regs, r.regs))
-				steps, regs = append(steps, abs(x-1)), append(regs, abs(y-1))
 			}
 		}
+		if len(c.steps) > 0 {
+			steps, near = append(steps, c.steps...), near+c.near
+			rows = append(rows, c.row(sm))
+		}
 	}
-	for _, line := range report {
+	for _, line := range append(report, rows...) {
 		t.Log(line)
 	}
 	sort.Float64s(steps)
-	sort.Float64s(regs)
-	med, tenth, medRegs := steps[len(steps)/2], steps[len(steps)*9/10], regs[len(regs)/2]
-	t.Logf("executed instructions: median %.3f, nine in ten within %.3f, worst %.3f off; registers: median %.3f off", med, tenth, steps[len(steps)-1], medRegs)
-	if med > medianInstructions || tenth > tenthInstructions || medRegs > medianRegisters {
-		t.Errorf("off by median %.3f (at most %.3f), tenth %.3f (%.2f), registers %.3f (%.2f)", med, medianInstructions, tenth, tenthInstructions, medRegs, medianRegisters)
+	med, tenth, regs := steps[len(steps)/2], steps[len(steps)*9/10], float64(near)/float64(len(steps))
+	t.Logf("executed instructions: median %.3f, nine in ten within %.3f, worst %.3f off; registers: %.3f near", med, tenth, steps[len(steps)-1], regs)
+	if med > medianInstructions || tenth > tenthInstructions || regs < nearRegisters {
+		t.Errorf("off by median %.3f (at most %.3f), tenth %.3f (%.2f), registers near %.3f (at least %.2f)", med, medianInstructions, tenth, tenthInstructions, regs, nearRegisters)
 	}
 }
 

@@ -72,8 +72,8 @@ func (f *fn) ifConvert() {
 	f.analyse()
 }
 
-// predicateOneSide predicates the shorter side of an if with else whose other side cannot be: the branch then
-// skips only the other.
+// predicateOneSide predicates the first side of an if with else whose other side cannot be: the branch then skips only
+// the other.
 func (f *fn) predicateOneSide(i, most int) bool {
 	b := f.blocks[i]
 	if i+2 >= len(f.blocks) {
@@ -87,8 +87,7 @@ func (f *fn) predicateOneSide(i, most int) bool {
 	}
 	join := next.to
 	g := t.Guard
-	switch {
-	case f.predicable(next, g, most-1) && !hasFence(other):
+	if f.predicable(next, g, most-1) && !hasFence(other) {
 		g.Flags ^= isa.Neg
 		b.insts = f.keepForOther(b.insts, next, other)
 		n := next.insts[:len(next.insts)-1]
@@ -100,18 +99,6 @@ func (f *fn) predicateOneSide(i, most int) bool {
 		b.insts = append(append(b.insts[:len(b.insts)-1], n...), branch)
 		b.to = join
 		next.insts, next.to = nil, nil
-		return true
-	case f.predicable(other, g, most) && !hasFence(next):
-		b.insts = f.keepForOther(b.insts, other, next)
-		branch := b.insts[len(b.insts)-1]
-		n := other.insts
-		for k := range n {
-			n[k].Guard = g
-		}
-		b.insts = append(append(b.insts[:len(b.insts)-1], n...), branch)
-		b.to = join
-		next.insts, next.to = next.insts[:len(next.insts)-1], nil
-		other.insts = nil
 		return true
 	}
 	return false
