@@ -433,8 +433,9 @@ func (u *fuser) fuseTest(in *isa.Inst) bool {
 
 // fuseMinMax merges additions and min/max into the three-input forms where the target has them.
 func (u *fuser) fuseMinMax(in *isa.Inst) bool {
-	relu := in.Mod.Flags == isa.ModRelu && in.Mod.Type == isa.S32
-	if in.Mod.Type != isa.S32 && in.Mod.Type != isa.U32 || in.Src[2].Reg != isa.PT || in.Mod.Flags != 0 && !relu {
+	halves := in.Mod.Type == isa.S16x2 || in.Mod.Type == isa.U16x2
+	relu := in.Mod.Flags == isa.ModRelu && (in.Mod.Type == isa.S32 || in.Mod.Type == isa.S16x2)
+	if in.Mod.Type != isa.S32 && in.Mod.Type != isa.U32 && !halves || in.Src[2].Reg != isa.PT || in.Mod.Flags != 0 && !relu {
 		return false
 	}
 	for k := range 2 {
@@ -456,13 +457,19 @@ func (u *fuser) fuseMinMax(in *isa.Inst) bool {
 			in.Mod.Flags |= isa.ModRelu
 			u.take(d)
 			return true
-		case d.Op == isa.OpVIMNMX && (d.Mod == in.Mod || relu && d.Mod.Flags == 0 && d.Mod.Type == isa.S32) && d.Src[2] == in.Src[2] && u.f.t.Has(isa.OpVIMNMX3) && !isZero(other) && d.NDst == 1:
+		case d.Op == isa.OpVIMNMX && (d.Mod == in.Mod || relu && d.Mod.Flags == 0 && d.Mod.Type == in.Mod.Type) && d.Src[2] == in.Src[2] && u.f.t.Has(isa.OpVIMNMX3) && !isZero(other) && d.NDst == 1:
 			in.Op, in.NSrc = isa.OpVIMNMX3, 4
 			in.Src = [isa.MaxSrc]isa.Operand{d.Src[0], d.Src[1], other, in.Src[2]}
 			u.take(d)
 			u.f.arrange(in)
 			return true
-		case plainAdd(d) && u.f.t.Has(isa.OpVIADDMNMX):
+		case halves && d.Op == isa.OpVIADD && (d.Mod.Type == isa.S16x2 || d.Mod.Type == isa.U16x2) && d.Mod.Flags == 0 && d.Src[0].Flags|d.Src[1].Flags == 0 &&
+			d.Src[0].Kind == isa.KindReg && u.f.t.Has(isa.OpVIADDMNMX):
+			in.Op, in.NSrc = isa.OpVIADDMNMX, 4
+			in.Src = [isa.MaxSrc]isa.Operand{d.Src[0], d.Src[1], other, in.Src[2]}
+			u.take(d)
+			return true
+		case !halves && plainAdd(d) && u.f.t.Has(isa.OpVIADDMNMX):
 			t := terms(d, 3)
 			if len(t) != 2 || t[0].Flags != 0 || t[1].Flags != 0 {
 				continue

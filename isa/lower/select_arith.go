@@ -341,21 +341,24 @@ func (x *expander) minmaxPacked(d, a, b word, max, relu bool, t vtype) {
 		x.emit(isa.OpVIMNMX, isa.Mod{Type: t.machine(), Flags: f}, []word{d}, []word{a, b, p})
 		return
 	}
-	n, width := 2, 16
-	if !halves {
-		n, width = 4, 8
-	}
-	lanes := make([]word, n)
-	for i := range lanes {
-		u := x.laneOf(a, i, width, t.signed())
-		v := x.laneOf(b, i, width, t.signed())
-		m := x.minmax(auto, u, v, max, signedType(t.signed()))
+	mt := signedType(t.signed())
+	if halves { // the upper halves decide a comparison of words; the lower ones are compared in the upper place
+		hi := x.minmax(auto, a, b, max, mt)
+		lo := x.minmax(auto, x.shl(auto, a, imm(16)), x.shl(auto, b, imm(16)), max, mt)
 		if relu {
-			m = x.minmax(auto, m, rz, true, isa.S32)
+			hi, lo = x.minmax(auto, hi, rz, true, isa.S32), x.minmax(auto, lo, rz, true, isa.S32)
 		}
-		lanes[i] = m
+		x.prmt(d, lo, imm(0x7632), hi)
+		return
 	}
-	x.packLanes(d, lanes, width)
+	lanes := make([]word, 4)
+	for i := range lanes {
+		lanes[i] = x.minmax(auto, x.laneOf(a, i, 8, t.signed()), x.laneOf(b, i, 8, t.signed()), max, mt)
+		if relu {
+			lanes[i] = x.minmax(auto, lanes[i], rz, true, isa.S32)
+		}
+	}
+	x.packLanes(d, lanes, 8)
 }
 
 // laneOf is lane i of a packed word as an extended 32-bit value.

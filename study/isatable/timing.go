@@ -33,6 +33,9 @@ const (
 	// Apart keeps the compiler from seeing that the executions have operands in common: none is folded into another, and
 	// nothing of one is computed before the loop. The times are the instruction's own.
 	Apart Probe = iota
+	// Chained keeps executions apart whose first operand is the last one's result; what depends on the other operands only
+	// is computed once, as compilers do in the loops of microbenchmarks.
+	Chained
 	// AsMeasured leaves the loop to the compiler, as the loops that ran on the GPU were.
 	AsMeasured
 )
@@ -43,21 +46,54 @@ func Simulate(f *Form, a *configs.Arch, probe Probe) (*Simulated, error) {
 	if f.Untimed {
 		return nil, fmt.Errorf("%s has no timing loop", f.Name)
 	}
-	var cycles [2]float64
-	for i, shape := range []loop{{latencyBody, latencyLoops, 1, 1}, {throughputBody, throughputLoops, throughputChains, throughputWarps}} {
-		mod, err := ptx.Parse(f.Name, []byte(f.loopKernel(shape, probe)))
+	latency := loop{latencyBody, latencyLoops, 1, 1}
+	throughput := loop{throughputBody, throughputLoops, throughputChains, throughputWarps}
+	if probe == AsMeasured {
+		l, err := f.cycles(a, latency, probe)
 		if err != nil {
 			return nil, err
 		}
-		p, err := lower.Compile(mod, "", a.Target(), lower.Options{OpaqueMoves: probe == Apart})
-		if err != nil {
-			return nil, err
-		}
-		if cycles[i], err = run(p, a, shape.warps); err != nil {
-			return nil, err
-		}
+		t, err := f.cycles(a, throughput, probe)
+		return &Simulated{l / latencyRuns, t / throughputRuns}, err
 	}
-	return &Simulated{cycles[0] / latencyRuns, cycles[1] / throughputRuns}, nil
+	// Long code in a short loop: it must stay in the first instruction cache.
+	const cached = 192 // instructions
+	n := max(1, len(Lower(f, a).Code))
+	latency.body = min(latency.body, max(1, cached/2/n))
+	throughput.body = min(throughput.body, max(1, cached/2/n/throughputChains))
+	l, err := f.each(a, latency, probe)
+	if err != nil {
+		return nil, err
+	}
+	t, err := f.each(a, throughput, probe)
+	return &Simulated{l, t}, err
+}
+
+// each is the cycles of one execution: of a loop with twice the executions, less those of a loop with once, so that the
+// loop's own instructions do not count.
+func (f *Form) each(a *configs.Arch, shape loop, probe Probe) (float64, error) {
+	shape.loops = max(1, shape.loops/2)
+	once, err := f.cycles(a, shape, probe)
+	if err != nil {
+		return 0, err
+	}
+	runs := shape.body * shape.loops * shape.chains * shape.warps
+	shape.body *= 2
+	twice, err := f.cycles(a, shape, probe)
+	return (twice - once) / float64(runs), err
+}
+
+// cycles runs a timing loop.
+func (f *Form) cycles(a *configs.Arch, shape loop, probe Probe) (float64, error) {
+	mod, err := ptx.Parse(f.Name, []byte(f.loopKernel(shape, probe)))
+	if err != nil {
+		return 0, err
+	}
+	p, err := lower.Compile(mod, "", a.Target(), lower.Options{OpaqueMoves: probe != AsMeasured})
+	if err != nil {
+		return 0, err
+	}
+	return run(p, a, shape.warps)
 }
 
 // loop is the shape of a timing kernel.
@@ -122,7 +158,7 @@ func (f *Form) loopKernel(l loop, probe Probe) string {
 					text = strings.ReplaceAll(text, "%"+s+end, fmt.Sprintf("%%%s%d%s", s, k, end))
 				}
 			}
-			if probe == Apart {
+			if probe != AsMeasured {
 				if register(c.Result) == "b64" { // the chain takes its low half alone
 					text += fmt.Sprintf(" mov.b64 %%d%d, %%d%d;", k, k)
 				}
@@ -133,10 +169,12 @@ func (f *Form) loopKernel(l loop, probe Probe) string {
 			if chained {
 				text += " " + feed(fmt.Sprintf("%%a%d", k), c.Operands[0], fmt.Sprintf("%%d%d", k), c.Result)
 			}
-			if probe == Apart {
+			if probe != AsMeasured {
 				for i, s := range letters {
 					if s == "a" {
 						s = fmt.Sprintf("a%d", k)
+					} else if probe == Chained {
+						continue
 					}
 					text += fmt.Sprintf(" mov.%s %%%s, %%%s;", moveType(c.Operands[i]), s, s)
 				}
