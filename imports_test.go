@@ -23,7 +23,7 @@ var floors = [][]string{
 	{"study/validate", "study/conform", "study/lut"},
 	{"study/isatable"},
 	{"study"},
-	{"study/advise", "study/gainmap", "study/sweepdb"},
+	{"study/advise", "study/gainmap", "study/published", "study/sweepdb"},
 	{"cmd/smsim"},
 }
 

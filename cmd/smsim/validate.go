@@ -11,9 +11,11 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/sarchlab/smsim/plots"
 	"github.com/sarchlab/smsim/study"
+	"github.com/sarchlab/smsim/study/published"
 	"github.com/sarchlab/smsim/study/validate"
 )
 
@@ -22,7 +24,7 @@ type validation struct {
 	data, arch, format, without, out, doc string
 	sets, inputs                          []string
 	every, workers                        int
-	rows, plots, quiet                    bool
+	rows, plots, quiet, published         bool
 }
 
 func newValidate() *cobra.Command {
@@ -46,11 +48,15 @@ Errors are in percent of the measured value; positive: the model takes longer.
 Mechanisms that --without switches off, to see what they are worth:
 ` + strings.Join(mechanisms, "\n") + `
 
+--published compares the other architectures with results that others published (latencies, DPX
+functions, peak rates, register banks; docs/published.md), as text, json, csv or markdown.
+
 Exit code: 0 all rows were replayed, 1 some could not be, 2 wrong usage or input.`,
 		Example: `  smsim validate
   smsim validate --set kernels_warm --rows --format csv
   smsim validate --data measurements --every 20 --plots --out out
-  smsim validate --set registerfile --without reuse_cache`,
+  smsim validate --set registerfile --without reuse_cache
+  smsim validate --published`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return v.run(cmd) },
 	}
@@ -67,11 +73,15 @@ Exit code: 0 all rows were replayed, 1 some could not be, 2 wrong usage or input
 	f.BoolVar(&v.plots, "plots", false, "plot predicted against measured cycles (with --out)")
 	f.StringVar(&v.out, "out", "", "directory for the pictures")
 	f.StringVar(&v.doc, "doc", "", "write the report as a Markdown page, its picture beside it")
+	f.BoolVar(&v.published, "published", false, "compare with published results for other GPUs instead")
 	f.BoolVar(&v.quiet, "quiet", false, "no progress bar")
 	return cmd
 }
 
 func (v *validation) run(cmd *cobra.Command) error {
+	if v.published {
+		return v.comparePublished(cmd)
+	}
 	if !slices.Contains([]string{"text", "json", "csv"}, v.format) {
 		return usageError{fmt.Errorf("--format %s: use text, json or csv", v.format)}
 	}
@@ -108,6 +118,33 @@ func (v *validation) run(cmd *cobra.Command) error {
 		return fmt.Errorf("%d rows could not be replayed", n)
 	}
 	return nil
+}
+
+// comparePublished runs the probes of published results; of the other flags only --format means something.
+func (v *validation) comparePublished(cmd *cobra.Command) error {
+	var other []string
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		if f.Name != "published" && f.Name != "format" && f.Name != "quiet" {
+			other = append(other, "--"+f.Name)
+		}
+	})
+	if len(other) > 0 {
+		return usageError{fmt.Errorf("--published goes with --format only, not with %s", strings.Join(other, ", "))}
+	}
+	write, ok := map[string]func(io.Writer, []published.Result) error{"text": published.WriteText, "json": published.WriteJSON, "csv": published.WriteCSV,
+		"markdown": published.WriteMarkdown}[v.format]
+	if !ok {
+		return usageError{fmt.Errorf("--format %s: use text, json, csv or markdown", v.format)}
+	}
+	figures, err := published.Figures()
+	if err != nil {
+		return err
+	}
+	results, err := published.Run(figures)
+	if err != nil {
+		return err
+	}
+	return write(cmd.OutOrStdout(), results)
 }
 
 // folder is where the measurements are.

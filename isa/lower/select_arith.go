@@ -342,13 +342,13 @@ func (x *expander) minmaxPacked(d, a, b word, max, relu bool, t vtype) {
 		return
 	}
 	mt := signedType(t.signed())
-	if halves { // the upper halves decide a comparison of words; the lower ones are compared in the upper place
+	if halves { // as CUDA's functions do: the upper halves decide a comparison of words, the lower ones are compared in the upper place
 		hi := x.minmax(auto, a, b, max, mt)
 		lo := x.minmax(auto, x.shl(auto, a, imm(16)), x.shl(auto, b, imm(16)), max, mt)
 		if relu {
-			hi, lo = x.minmax(auto, hi, rz, true, isa.S32), x.minmax(auto, lo, rz, true, isa.S32)
+			hi, lo = x.minmax(auto, x.joinHalves(auto, lo, hi), rz, true, isa.S32), x.minmax(auto, lo, rz, true, isa.S32)
 		}
-		x.prmt(d, lo, imm(0x7632), hi)
+		x.joinHalves(d, lo, hi)
 		return
 	}
 	lanes := make([]word, 4)
@@ -359,6 +359,17 @@ func (x *expander) minmaxPacked(d, a, b word, max, relu bool, t vtype) {
 		}
 	}
 	x.packLanes(d, lanes, 8)
+}
+
+// joinHalves is the upper half of hi above the upper half of lo.
+func (x *expander) joinHalves(d, lo, hi word) word {
+	hi = x.and(auto, hi, imm(0xffff0000))
+	if x.sm() < 70 {
+		return x.or(d, hi, x.shr(auto, lo, imm(16)))
+	}
+	d = x.out(d)
+	x.emit(isa.OpLEA, isa.Mod{Flags: isa.ModHI}, []word{d, pt}, []word{lo, hi, rz, imm(16)})
+	return d
 }
 
 // laneOf is lane i of a packed word as an extended 32-bit value.

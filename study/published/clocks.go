@@ -57,7 +57,7 @@ func assemble(target int, body []string, copies, rounds int) (*isa.Program, erro
 	}
 	line := func(stall int, text string) int {
 		pc := address()
-		fmt.Fprintf(&b, "        /*%04x*/ B------:R-:W-:-:S%02d %s ;\n", pc, stall, text)
+		fmt.Fprintf(&b, "        [B------:R-:W-:-:S%02d] /*%04x*/ %s ;\n", stall, pc, text)
 		return pc
 	}
 	add := "IADD R0, R0, 0x1"
