@@ -121,38 +121,45 @@ type ClassRow struct {
 
 // Fetch is the instruction memory hierarchy.
 type Fetch struct {
-	Origin         `yaml:",inline"`
-	L0Bytes        int     `yaml:"l0_bytes"`            // a sub-partition
-	L1Bytes        int     `yaml:"l1_bytes"`            // an SM
-	L15Bytes       int     `yaml:"l15_bytes"`           // an SM or TPC, second level
-	L1BytesCycle   float64 `yaml:"l1_bytes_per_cycle"`  // stream beyond L0, a sub-partition
-	L15BytesCycle  float64 `yaml:"l15_bytes_per_cycle"` // stream beyond L1, an SM
-	L2BytesCycle   float64 `yaml:"l2_bytes_per_cycle"`  // stream beyond L1.5, an SM
-	L0MissLatency  int     `yaml:"l0_miss_latency"`     // extra cycles at a jump whose target misses L0
-	L1MissLatency  int     `yaml:"l1_miss_latency"`     // extra cycles when it misses the first level too
-	L15MissLatency int     `yaml:"l15_miss_latency"`    // extra cycles when it comes from L2
-	LineBytes      int     `yaml:"line_bytes"`          // instruction cache line
-	Prefetch       int     `yaml:"prefetch_lines"`      // lines fetched ahead of a stream
-	Buffer         int     `yaml:"buffer"`              // decoded instructions a warp holds ahead
+	Origin           `yaml:",inline"`
+	L0Bytes          int     `yaml:"l0_bytes"`                          // a sub-partition
+	L1Bytes          int     `yaml:"l1_bytes"`                          // an SM
+	L15Bytes         int     `yaml:"l15_bytes"`                         // an SM or TPC, second level
+	L1Ways           int     `yaml:"l1_ways,omitempty"`                 // 0: fully associative
+	L15Ways          int     `yaml:"l15_ways,omitempty"`                // 0: fully associative
+	L1BytesCycle     float64 `yaml:"l1_bytes_per_cycle"`                // stream beyond L0, a sub-partition
+	L15BytesCycle    float64 `yaml:"l15_bytes_per_cycle"`               // stream beyond L1, an SM
+	L2BytesCycle     float64 `yaml:"l2_bytes_per_cycle"`                // stream beyond L1.5, an SM
+	L15BytesCycleAll float64 `yaml:"l15_bytes_per_cycle_all,omitempty"` // the same with all SMs active, 0: as one
+	L2BytesCycleAll  float64 `yaml:"l2_bytes_per_cycle_all,omitempty"`  // stream beyond L1.5 with all SMs active, 0: as one
+	L0MissLatency    int     `yaml:"l0_miss_latency"`                   // extra cycles at a jump whose target misses L0
+	L1MissLatency    int     `yaml:"l1_miss_latency"`                   // extra cycles when it misses the first level too
+	L15MissLatency   int     `yaml:"l15_miss_latency"`                  // extra cycles when it comes from L2
+	LineBytes        int     `yaml:"line_bytes"`                        // instruction cache line
+	Prefetch         int     `yaml:"prefetch_lines"`                    // lines fetched ahead of a stream
+	Buffer           int     `yaml:"buffer"`                            // decoded instructions a warp holds ahead
 	// Bytes of a program that a launch has brought into the second level on its way to the SM; 0: none.
 	LaunchPrefetch int `yaml:"launch_prefetch_bytes,omitempty"`
 }
 
 // ControlFlow is the cost of control instructions.
 type ControlFlow struct {
-	Origin       `yaml:",inline"`
-	BranchTaken  int     `yaml:"branch_taken"`   // issue to issue across a taken branch
-	BranchPort   float64 `yaml:"branch_port"`    // cycles between taken branches of a sub-partition
-	Reconverge   int     `yaml:"reconverge"`     // BSSY + BSYNC pair without divergence
-	DivergedPath int     `yaml:"diverged_path"`  // extra cycles for each further path of a divergent branch
-	Indexed      int     `yaml:"indexed_branch"` // extra cycles of an indexed branch (BRX, JMX), paid again for each further target
-	BarBase      int     `yaml:"bar_base"`       // BAR.SYNC: base + per_warp * warps
-	BarPerWarp   float64 `yaml:"bar_per_warp"`   // cycles each warp of the block adds to BAR.SYNC
-	BarRed       int     `yaml:"bar_reduction"`  // extra for BAR.RED
-	MembarCTA    int     `yaml:"membar_cta"`     // MEMBAR.CTA, issue to issue
-	MembarGPU    int     `yaml:"membar_gpu"`     // MEMBAR.GPU, issue to issue
-	Nanosleep    int     `yaml:"nanosleep"`      // NANOSLEEP 0
-	CallReturn   int     `yaml:"call_return"`    // CALL or RET, issue to issue
+	Origin        `yaml:",inline"`
+	BranchTaken   int     `yaml:"branch_taken"`             // issue to issue across a taken branch
+	BranchPort    float64 `yaml:"branch_port"`              // cycles between taken branches of a sub-partition
+	BranchOverlap int     `yaml:"branch_overlap,omitempty"` // more for a taken branch while another warp of the sub-partition waits for its target
+	BranchApart   int     `yaml:"branch_apart,omitempty"`   // least distance of the targets of one warp meanwhile
+	Reconverge    int     `yaml:"reconverge"`               // BSSY + BSYNC pair without divergence
+	DivergedPath  int     `yaml:"diverged_path"`            // extra cycles for each further path of a divergent branch
+	Indexed       int     `yaml:"indexed_branch"`           // extra cycles of an indexed branch (BRX, JMX), paid again for each further target
+	IndexedPath   int     `yaml:"indexed_path,omitempty"`   // for the lanes of each further target of an indexed branch; 0: as the first
+	BarBase       int     `yaml:"bar_base"`                 // BAR.SYNC: base + per_warp * warps
+	BarPerWarp    float64 `yaml:"bar_per_warp"`             // cycles each warp of the block adds to BAR.SYNC
+	BarRed        int     `yaml:"bar_reduction"`            // extra for BAR.RED
+	MembarCTA     int     `yaml:"membar_cta"`               // MEMBAR.CTA, issue to issue
+	MembarGPU     int     `yaml:"membar_gpu"`               // MEMBAR.GPU, issue to issue
+	Nanosleep     int     `yaml:"nanosleep"`                // NANOSLEEP 0
+	CallReturn    int     `yaml:"call_return"`              // CALL or RET, issue to issue
 }
 
 // LSU is the load/store pipeline with shared memory and L1.

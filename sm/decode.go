@@ -52,7 +52,7 @@ type timing struct {
 	// previous one (reuse cache).
 	first, firstSeq, second, secondSeq reads
 	passes                             uint8
-	lastPass, lastPassSeq              uint8 // cycles of dispatch that the second pass takes
+	late                               reads // of a two-pass instruction: the port read last, in the bank of the second word of its 64-bit source
 	pipe                               int16 // first alternative, index into machine.pipes
 	hold                               uint16
 	offHold                            uint16
@@ -71,7 +71,8 @@ type timing struct {
 // reads counts 32-lane register reads.
 type reads struct {
 	bank    [maxBanks]uint8
-	busiest uint8 // largest of them
+	ports   [maxBanks]uint8 // by bank, bit i: a register of source i is read
+	busiest uint8           // largest of bank
 }
 
 // key is a group of instructions that the same shared resources hold back. All ready warps of a sub-partition whose
@@ -177,7 +178,7 @@ func newMachine(a *configs.Arch, p *isa.Program) (*machine, error) {
 		t.first, t.firstSeq = m.registerReads(in, nil, 0, passes), m.registerReads(in, prev, 0, passes)
 		if passes > 1 {
 			t.second, t.secondSeq = m.registerReads(in, nil, 1, passes), m.registerReads(in, prev, 1, passes)
-			t.lastPass, t.lastPassSeq = m.wordConflict(in, &t.second), m.wordConflict(in, &t.secondSeq)
+			t.late = m.lateReads(in, &t.second)
 		}
 		m.code[i] = t
 		if i > 0 {
@@ -346,13 +347,14 @@ func isLong(c isa.Class) bool {
 // prev, operands that prev left in the reuse cache (same slot, same register, flag set) cost nothing. Pairs and
 // vectors read each of their registers; constants, immediates, uniform registers and RZ read nothing.
 //
-// An instruction of two passes (IMAD.WIDE, IMAD.HI) reads its 32-bit sources in both and one word of its 64-bit source in each; that
-// word is read even when another source is the same register (measured: IMAD.WIDE R0, R24, R26, R24 takes 5 cycles).
+// An instruction of two passes (IMAD.WIDE, IMAD.HI) reads all its sources in the first, both words of its 64-bit source too, and
+// its 32-bit sources again in the second. Both words are read even when another source is the same register (measured: IMAD.WIDE R0, R24,
+// R26, R24 takes 5 cycles).
 func (m *machine) registerReads(in, prev *isa.Inst, pass, passes int) reads {
 	var r reads
 	var seen [16]isa.Reg
 	n := 0
-	read := func(reg isa.Reg, width int) {
+	read := func(source int, reg isa.Reg, width int) {
 		for w := range isa.Reg(width) {
 			q := reg + w
 			if reg == isa.RZ || q >= isa.RZ {
@@ -369,7 +371,7 @@ func (m *machine) registerReads(in, prev *isa.Inst, pass, passes int) reads {
 				seen[n] = q
 				n++
 			}
-			r.add(int(q) % m.banks)
+			r.add(source, int(q)%m.banks)
 		}
 	}
 	for i := range in.NSrc {
@@ -388,41 +390,42 @@ func (m *machine) registerReads(in, prev *isa.Inst, pass, passes int) reads {
 			}
 			width := sourceWidth(in, int(i))
 			if passes > 1 && width > 1 {
-				if o.Reg != isa.RZ {
-					r.add((int(o.Reg) + min(pass, width-1)) % m.banks)
+				for w := 0; pass == 0 && o.Reg != isa.RZ && w < width; w++ {
+					r.add(int(i), (int(o.Reg)+w)%m.banks)
 				}
 				continue
 			}
-			read(o.Reg, width)
+			read(int(i), o.Reg, width)
 		case isa.KindMem:
 			w := 1
 			if o.Is(isa.Wide64) {
 				w = 2
 			}
-			read(o.Reg, w)
+			read(int(i), o.Reg, w)
 		case isa.KindConst:
 			if o.Reg != isa.RZ {
-				read(o.Reg, 1)
+				read(int(i), o.Reg, 1)
 			}
 		}
 	}
 	return r
 }
 
-func (r *reads) add(bank int) {
+func (r *reads) add(source, bank int) {
 	r.bank[bank]++
+	r.ports[bank] |= 1 << source
 	r.busiest = max(r.busiest, r.bank[bank])
 }
 
-// wordConflict is the number of cycles that the second pass keeps the dispatch stage: two when the second word of the
-// 64-bit source shares its bank with another read, else one.
-func (m *machine) wordConflict(in *isa.Inst, second *reads) uint8 {
+// lateReads are the reads of the second pass in the bank of the second word of the 64-bit source.
+func (m *machine) lateReads(in *isa.Inst, second *reads) (late reads) {
 	for i := range in.NSrc {
 		if o := &in.Src[i]; o.Kind == isa.KindReg && o.Reg != isa.RZ && sourceWidth(in, int(i)) > 1 {
-			return min(second.bank[int(o.Reg+1)%m.banks], 2)
+			b := int(o.Reg+1) % m.banks
+			late.ports[b] = second.ports[b]
 		}
 	}
-	return 1
+	return late
 }
 
 // sourceWidth is the number of registers of source i.

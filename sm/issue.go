@@ -39,7 +39,7 @@ func (p *smsp) issue(i int, t uint64, dual bool) (again bool) {
 	}
 	p.last, p.greedy = i, c.yield
 	w.prev = idx
-	p.follow(i, w, c, e, t, off)
+	p.follow(i, w, c, e, t, done, off)
 	return w.idx >= 0 && !w.atBar
 }
 
@@ -150,7 +150,7 @@ func (p *smsp) setBarrier(w *warp, bar uint8, until uint64, long bool) {
 }
 
 // follow decides when the warp's next instruction may issue.
-func (p *smsp) follow(i int, w *warp, c *timing, e *isa.Effect, t uint64, off bool) {
+func (p *smsp) follow(i int, w *warp, c *timing, e *isa.Effect, t, done uint64, off bool) {
 	sm := p.sm
 	cf := &sm.mach.arch.Control
 	w.idx = int32(e.Next)
@@ -171,7 +171,7 @@ func (p *smsp) follow(i int, w *warp, c *timing, e *isa.Effect, t uint64, off bo
 		sm.release(w, t, t+uint64(cf.BarBase))
 		return
 	case c.kind == kindBar && e.BarrierArrived:
-		sm.arrive(p, i, w, e, t)
+		sm.arrive(p, i, w, e, t, max(t, done-uint64(c.latency)))
 		return
 	case c.kind == kindMembar && !off:
 		w.state = sim.Membar
@@ -199,10 +199,19 @@ func (p *smsp) follow(i int, w *warp, c *timing, e *isa.Effect, t uint64, off bo
 		w.indexed = min(w.indexed, 255-e.ExtraPasses) + e.ExtraPasses
 	} else if w.indexed > 0 && jumped && (c.kind == kindReconverge || c.kind == kindExit) {
 		w.indexed-- // the next path: its lanes take the indexed branch again
-		at += uint64(cf.BranchTaken + cf.Indexed)
+		further := cf.IndexedPath
+		if further == 0 {
+			further = cf.BranchTaken + cf.Indexed
+		}
+		at += uint64(further)
 	}
 	if jumped && c.kind == kindBranch {
 		p.branchFree = max(p.branchFree, float64(t)) + cf.BranchPort
+		if p.target > t && p.branched != i {
+			at = max(at+uint64(cf.BranchOverlap), w.target+uint64(cf.BranchApart))
+		}
+		w.target = at
+		p.branched, p.target = i, at
 	}
 	if w.idx < 0 {
 		// Lanes of the warp wait for others at a barrier that this instruction did not name: cannot continue by itself.

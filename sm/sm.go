@@ -91,7 +91,7 @@ func build(e *sim.Engine, a *configs.Arch, m *machine, k *isa.Kernel, path *pipe
 	s.barrier.InitUnit(name + ".BarrierUnit")
 	n := max(1, a.SM.SubPartitions)
 	p := k.Program
-	s.fetch = newFetcher(&a.Fetch, n, len(p.Insts), int(max(8, p.InstBytes)), !opt.Cold)
+	s.fetch = newFetcher(&a.Fetch, n, len(p.Insts), int(max(8, p.InstBytes)), !opt.Cold, opt.AllSMsActive)
 
 	shared := make([]*pipelines.Pipe, len(m.pipes))
 	s.shared = make([]*pipelines.Shared, len(m.pipes))

@@ -61,6 +61,7 @@ type warp struct {
 	unseen    uint8
 	indexed   uint8  // paths of indexed branches that have not started
 	long      uint8  // bit i: barrier i waits for an L1TEX operation
+	target    uint64 // when its last taken branch had its target
 	memDone   uint64 // all its memory operations are performed: MEMBAR waits for it
 	storesOut uint64 // its stores have left the SM: the warp's end waits for it
 	copied    uint64 // its copies to shared memory (LDGSTS) are there: LDGDEPBAR waits for it
@@ -103,6 +104,8 @@ type smsp struct {
 	ordered    bool   // launch order equals slot order
 	resident   uint64
 	branchFree float64
+	branched   int    // warp of the last taken branch
+	target     uint64 // cycle at which it has its target
 	eff        isa.Effect
 	record     sim.IssueRecord
 	waited     []sim.StateCycles

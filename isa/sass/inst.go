@@ -192,6 +192,9 @@ func place(in *isa.Inst, mnemonic string, ops []isa.Operand) error {
 	if in.Op == isa.OpSTS && in.Mod.Has(isa.ModLock) && len(ops) > 0 && isPred(&ops[0]) {
 		nd = 1 // STSCUL P0, [R0], R4
 	}
+	if in.Op == isa.OpB2R && len(ops) > 1 && isPred(&ops[len(ops)-1]) {
+		nd = len(ops) // B2R.RESULT RZ, P0: the predicate is the reduction's result
+	}
 	src := ops[nd:]
 	dst := ops[:nd]
 	switch in.Op {

@@ -131,6 +131,7 @@ func TestInstructions(t *testing.T) {
 		"IADD R4.CC, R2, c [0x0] [0x20]":            {op: isa.OpIADD, nd: 1, ns: 2, flags: isa.ModCC, check: func(in *isa.Inst) bool { return in.Src[1].Bank == 0 && in.Src[1].Imm == 0x20 }},
 		"LDC R0, c[0x3][R5+0x10]":                   {op: isa.OpLDC, nd: 1, ns: 1, check: func(in *isa.Inst) bool { return in.Src[0].Reg == 5 && in.Src[0].Imm == 16 && in.Src[0].Bank == 3 }},
 		"BAR.RED.POPC.DEFER_BLOCKING 0x0, P0":       {op: isa.OpBAR, ns: 2, flags: isa.ModDeferBlk, check: func(in *isa.Inst) bool { return in.Mod.Sub == isa.SubRedPopc }},
+		"B2R.RESULT RZ, P0":                         {op: isa.OpB2R, nd: 2, check: func(in *isa.Inst) bool { return in.Dst[0].Reg == isa.RZ && in.Dst[1] == isa.P(0) }},
 		"SEL.64 R2, R4, -0x1, P0":                   {op: isa.OpSEL, nd: 1, ns: 3, flags: isa.ModWide, check: func(in *isa.Inst) bool { return in.Src[1].Imm == -1 }},
 	}
 	for text, w := range cases {
