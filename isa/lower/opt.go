@@ -25,6 +25,7 @@ func (f *fn) optimise() {
 	f.unroll()
 	f.ifConvert()
 	f.guardSelects()
+	f.uniformInvariants()
 	f.keepWidening()
 }
 

@@ -337,8 +337,9 @@ func (s *scheduler) edgeLatency(def, use *isa.Inst, r int32) int {
 			return max(l, s.f.t.BranchPred)
 		}
 		if use.Guard.Kind == isa.KindPred && s.n.of(isa.KindPred, use.Guard.Reg) == int(r) {
-			return max(l, s.f.t.PredLatency)
+			return max(l, s.f.t.GuardLatency)
 		}
+		return max(l, s.f.t.PredLatency)
 	}
 	return l
 }
