@@ -84,7 +84,7 @@ func Compile(m *ptx.Module, entry string, t *isa.Target, opt Options) (*isa.Prog
 func newFn(t *isa.Target, m *ptx.Module, src *ptx.Func) *fn {
 	return &fn{t: t, m: m, src: src, nextReg: isa.VirtualBase, nextPred: isa.VirtualBase, nextUReg: isa.VirtualBase, nextUPred: isa.VirtualBase,
 		tuples: map[isa.Reg][]isa.Reg{}, utuples: map[isa.Reg][]isa.Reg{}, inTuple: map[isa.Reg]isa.Reg{}, inUTuple: map[isa.Reg]bool{},
-		fileNum: map[int]int16{}, syms: map[*ptx.Var]*symbol{}, locals: map[*ptx.Var]*symbol{}}
+		fileNum: map[int]int16{}, sizes: map[isa.SourcePos]int{}, syms: map[*ptx.Var]*symbol{}, locals: map[*ptx.Var]*symbol{}}
 }
 
 // adopt takes over what the units of a kernel share: placed variables, constants, source files.
@@ -100,6 +100,7 @@ func (f *fn) adopt(o *fn) {
 func (f *fn) back(opt Options, limit int) (int, error) {
 	f.analyse()
 	if !opt.NoOptimise {
+		f.statementSizes()
 		f.optimise()
 	}
 	f.expandPseudos()
@@ -334,6 +335,7 @@ func (c *compiler) instr(in *ptx.Instr, s *scope) {
 	if in.Guard != nil {
 		b.guard = b.predValue(&ptx.Arg{Kind: ptx.ArgName, Pos: in.Guard.Pos, Name: in.Guard.Name, Neg: in.Guard.Neg})
 	}
+	c.f.sizes[c.f.position(in)] = statementSize(in)
 	var err error
 	switch in.Op {
 	case "bra":

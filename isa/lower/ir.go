@@ -52,16 +52,17 @@ type fn struct {
 	keepSpillable map[isa.Reg]bool
 	syncs         []*block // reconvergence points that BSSY and SSY name
 	errs          []error
-	syms          map[*ptx.Var]*symbol // module-scope variables already placed
-	locals        map[*ptx.Var]*symbol // local variables already placed in the frame
-	madLo         madNote              // the last mad.lo.cc, until its madc.hi
-	link          *unitInfo            // the kernel's functions that are not inlined
-	unit          int                  // number in link.units
-	realCalls     bool                 // it makes calls that are not inlined
-	incoming      int64                // bytes of parameters and results on the stack
-	localAlign    int64                // alignment that local variables need
-	opaqueMoves   bool                 // Options.OpaqueMoves
-	ccLive        bool                 // before Volta: an addc or madc may still read CC
+	syms          map[*ptx.Var]*symbol  // module-scope variables already placed
+	locals        map[*ptx.Var]*symbol  // local variables already placed in the frame
+	madLo         madNote               // the last mad.lo.cc, until its madc.hi
+	link          *unitInfo             // the kernel's functions that are not inlined
+	unit          int                   // number in link.units
+	realCalls     bool                  // it makes calls that are not inlined
+	incoming      int64                 // bytes of parameters and results on the stack
+	localAlign    int64                 // alignment that local variables need
+	opaqueMoves   bool                  // Options.OpaqueMoves
+	ccLive        bool                  // before Volta: an addc or madc may still read CC
+	sizes         map[isa.SourcePos]int // how much each PTX statement counts for unrolling
 }
 
 // block is a basic block. Control falls through to the next block in layout order unless the last
@@ -84,6 +85,8 @@ type block struct {
 	afterCall bool // execution comes here from the call that ends the block before
 	noUnroll  bool // .pragma "nounroll" stands at its start
 	mark      int
+
+	statements int // what the compiler counts of the PTX in it, see statementSize
 }
 
 // word is a 32-bit operand of a machine instruction: a virtual register, an immediate or a constant-bank word.

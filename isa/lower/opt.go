@@ -10,6 +10,15 @@ func (f *fn) optimise() {
 	f.dropSyncs()
 	f.foldAddresses()
 	f.removeDead()
+	if f.unrollKnown() {
+		f.analyse()
+		f.splitVariables()
+		f.valueNumber()
+		f.removeDead()
+	}
+	if f.dropIdleLoops() {
+		f.analyse()
+	}
 	f.disjointSums()
 	f.fuse()
 	f.removeDead()
@@ -304,16 +313,45 @@ func (f *fn) expandPseudos() {
 		}
 		var out []isa.Inst
 		for i := range b.insts {
-			if in := b.insts[i]; isAdd64(&in) {
-				f.expandAdd64(&out, &in)
-			} else if isLea64(&in) {
-				f.expandLea64(&out, &in)
-			} else {
+			in := b.insts[i]
+			if !isAdd64(&in) && !isLea64(&in) {
 				out = append(out, in)
+				continue
+			}
+			low := in.Dst[0]
+			if highReads(&in, low) { // the low half must not overwrite what the high half reads
+				in.Dst[0] = isa.R(f.newReg())
+			}
+			if isAdd64(&in) {
+				f.expandAdd64(&out, &in)
+			} else {
+				f.expandLea64(&out, &in)
+			}
+			if in.Dst[0] != low {
+				mv := isa.Inst{Op: isa.OpMOV, NDst: 1, NSrc: 1, Guard: in.Guard, Pos: in.Pos}
+				mv.Dst[0], mv.Src[0] = low, in.Dst[0]
+				out = append(out, mv)
 			}
 		}
 		b.insts = out
 	}
+}
+
+// highReads says that the high half of a 64-bit pseudo reads the register.
+func highReads(in *isa.Inst, r isa.Operand) bool {
+	read := in.Src[3:6]
+	if isLea64(in) {
+		read = in.Src[:4]
+	}
+	for k, o := range read {
+		if isLea64(in) && k == 1 { // the addend's low word
+			continue
+		}
+		if o.Kind == isa.KindReg && o.Reg == r.Reg && r.Reg != isa.RZ {
+			return true
+		}
+	}
+	return false
 }
 
 // immWide is a 32-bit immediate of a 64-bit instruction, sign-extended.

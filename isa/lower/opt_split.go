@@ -7,8 +7,8 @@ import (
 )
 
 // splitVariables gives a register that a program reuses for unrelated values a new name for every value that
-// begins and ends within one block, so that the passes that follow can treat it as a value. A tuple is renamed as a whole,
-// between points of the block at which none of its words is live.
+// begins and ends within one block, so that the passes that follow can treat it as a value. Words that an instruction
+// needs as a tuple get their new names together; a word of a tuple that only single words' instructions touch leaves it.
 func (f *fn) splitVariables() {
 	l := f.live()
 	n := l.n
@@ -18,187 +18,216 @@ func (f *fn) splitVariables() {
 			f.defs(&b.insts[i], n, func(id int) { writes[id]++ })
 		}
 	}
-	for _, b := range f.rpo {
-		f.splitBlock(b, n, writes, l.out[b.id])
+	variable := make([]bool, n.total)
+	for id := range variable {
+		variable[id] = writes[id] > 1
 	}
-	for _, b := range f.rpo {
-		f.splitTuples(b, n, writes, l.out[b.id])
-	}
-}
-
-// splitTuples renames the tuples of a block that are written more than once.
-func (f *fn) splitTuples(b *block, n numbering, writes []int32, out bitset) {
-	live := map[isa.Reg]int{} // live words, by the tuple's first register
-	isLive := map[int]bool{}
-	end := map[isa.Reg]int{} // the span that is open, walking back: its last instruction; none: its words live on
-	tuple := func(id int) (isa.Reg, bool) {
-		if kind, r := n.kindOf(id); kind == isa.KindReg {
-			first, in := f.inTuple[r]
-			return first, in
-		}
-		return 0, false
-	}
-	for first, regs := range f.tuples {
+	for _, regs := range f.tuples { // words of a tuple are renamed together or not at all
+		some := false
 		for _, r := range regs {
-			if id := n.of(isa.KindReg, r); id < n.total && out.has(id) && f.inTuple[r] == first {
-				isLive[id] = true
-				live[first]++
+			some = some || writes[n.of(isa.KindReg, r)] > 1
+		}
+		for _, r := range regs {
+			if some {
+				variable[n.of(isa.KindReg, r)] = true
 			}
 		}
 	}
-	for i := len(b.insts) - 1; i >= 0; i-- {
-		in := &b.insts[i]
-		// A span is closed where the first of its words is defined: the instruction's sources belong to the one before.
-		if in.Guard.Kind == isa.KindNone {
-			var defined []isa.Reg
-			f.defs(in, n, func(id int) {
-				if first, ok := tuple(id); ok {
-					if _, open := end[first]; !open && live[first] == 0 {
-						end[first] = i // nobody reads what this instruction defines
-					}
-					defined = append(defined, first)
-				}
-			})
-			f.defs(in, n, func(id int) {
-				if first, ok := tuple(id); ok && isLive[id] {
-					isLive[id] = false
-					live[first]--
-				}
-			})
-			for _, first := range defined {
-				if to, open := end[first]; open && live[first] == 0 {
-					delete(end, first)
-					if writes[n.of(isa.KindReg, first)] > 1 {
-						f.renameTuple(b, first, i, to)
-					}
-				}
-			}
-		}
-		f.uses(in, n, func(id int) {
-			if first, ok := tuple(id); ok && !isLive[id] {
-				if live[first] == 0 {
-					end[first] = i
-				}
-				isLive[id] = true
-				live[first]++
-			}
-		})
-	}
-}
-
-// renameTuple gives a tuple new registers from the destinations of instruction from of a block to the sources of
-// instruction to.
-func (f *fn) renameTuple(b *block, first isa.Reg, from, to int) {
-	fresh := map[isa.Reg]isa.Reg{}
-	var regs []isa.Reg
-	for _, r := range f.tuples[first] {
-		fresh[r] = f.newReg()
-		regs = append(regs, fresh[r])
-	}
-	f.setTuple(regs)
-	rename := func(o *isa.Operand) {
-		if o.Kind == isa.KindReg || o.Kind == isa.KindMem || o.Kind == isa.KindConst {
-			if r, ok := fresh[o.Reg]; ok {
-				o.Reg = r
-			}
-		}
-	}
-	for i := from; i <= to; i++ {
-		in := &b.insts[i]
-		if i > from {
-			for k := range in.Src[:in.NSrc] {
-				rename(&in.Src[k])
-			}
-		}
-		if i < to || from == to || in.Guard.Kind != isa.KindNone {
-			for k := range in.Dst[:in.NDst] {
-				rename(&in.Dst[k])
-			}
-		}
+	for _, b := range f.rpo {
+		s := splitter{f: f, n: n, variable: variable, open: map[int]*valueSpan{}}
+		s.walk(b)
+		s.finishBlock(l.out[b.id])
+		s.rename(b)
 	}
 }
 
 // valueSpan is the part of a block in which a register holds one value.
 type valueSpan struct {
+	id   int
 	from int // its definition
 	to   int // its last reader
+	with *valueSpan
+	// Of the first span of those that some instruction reads or writes as one tuple:
+	words map[int]*valueSpan // by register; nil while no instruction needs the tuple
+	fixed bool               // one of them also holds a value of another block, or does not fit the others
+	ended int                // spans that ended in the block
 }
 
-func (f *fn) splitBlock(b *block, n numbering, writes []int32, out bitset) {
-	open := map[int]*valueSpan{}
-	var closed []struct {
-		id int
-		s  valueSpan
+// group is the first of the spans that are renamed together.
+func (s *valueSpan) group() *valueSpan {
+	for s.with != nil {
+		s = s.with
 	}
-	finish := func(id int) {
-		if s := open[id]; s != nil {
-			closed = append(closed, struct {
-				id int
-				s  valueSpan
-			}{id, *s})
-			delete(open, id)
-		}
+	return s
+}
+
+// splitter finds the spans of one block.
+type splitter struct {
+	f        *fn
+	n        numbering
+	variable []bool
+	open     map[int]*valueSpan
+	closed   []*valueSpan
+}
+
+func (s *splitter) finish(id int) {
+	if x := s.open[id]; x != nil {
+		s.closed = append(s.closed, x)
+		x.group().ended++
+		delete(s.open, id)
 	}
+}
+
+// walk opens a span at every definition and closes the one before.
+func (s *splitter) walk(b *block) {
 	for i := range b.insts {
 		in := &b.insts[i]
-		f.uses(in, n, func(id int) {
-			if s := open[id]; s != nil {
-				s.to = i
+		s.f.uses(in, s.n, func(id int) {
+			if x := s.open[id]; x != nil {
+				x.to = i
 			}
 		})
+		for k := range in.Src[:in.NSrc] {
+			s.join(&in.Src[k])
+		}
 		guarded := in.Guard.Kind != isa.KindNone
-		f.defs(in, n, func(id int) {
+		s.f.defs(in, s.n, func(id int) {
 			if guarded { // reads the old value too: the span goes on, but with another writer it is no value
-				delete(open, id)
+				if x := s.open[id]; x != nil {
+					x.group().fixed = true
+					delete(s.open, id)
+				}
 				return
 			}
-			finish(id)
-			kind, r := n.kindOf(id)
-			_, tuple := f.inTuple[r]
-			if writes[id] > 1 && (kind == isa.KindPred || kind == isa.KindReg && !tuple) {
-				open[id] = &valueSpan{from: i, to: i}
+			s.finish(id)
+			if kind, _ := s.n.kindOf(id); s.variable[id] && (kind == isa.KindPred || kind == isa.KindReg) {
+				s.open[id] = &valueSpan{id: id, from: i, to: i}
 			}
 		})
+		for k := range in.Dst[:in.NDst] {
+			s.join(&in.Dst[k])
+		}
 	}
+}
+
+// join makes one group of the spans of a tuple's words.
+func (s *splitter) join(o *isa.Operand) {
+	if o.Flags&(flagPair|flagQuad) == 0 || o.Kind == isa.KindUReg || o.Reg < isa.VirtualBase {
+		return
+	}
+	var first *valueSpan
+	missing := false
+	for _, r := range s.f.tuples[o.Reg] {
+		x := s.open[s.n.of(isa.KindReg, r)]
+		if x == nil {
+			missing = true
+			continue
+		}
+		if x = x.group(); first == nil {
+			first = x
+		} else if x != first {
+			first.merge(x)
+		}
+		if first.words == nil {
+			first.words = map[int]*valueSpan{first.id: first}
+		}
+	}
+	if first != nil && missing {
+		first.fixed = true
+	}
+}
+
+// merge adds the spans of group x to group s. Two spans of one register cannot be words of one tuple.
+func (s *valueSpan) merge(x *valueSpan) {
+	if s.words == nil {
+		s.words = map[int]*valueSpan{s.id: s}
+	}
+	if x.words == nil {
+		x.words = map[int]*valueSpan{x.id: x}
+	}
+	for id, w := range x.words {
+		if s.words[id] != nil {
+			s.fixed = true
+		}
+		s.words[id] = w
+	}
+	s.fixed = s.fixed || x.fixed
+	s.ended += x.ended
+	x.with, x.words = s, nil
+}
+
+// finishBlock closes the spans of registers that are dead at the end of the block.
+func (s *splitter) finishBlock(out bitset) {
 	var rest []int
-	for id := range open {
+	for id := range s.open {
 		if !out.has(id) {
 			rest = append(rest, id)
 		}
 	}
 	sort.Ints(rest)
 	for _, id := range rest {
-		finish(id)
+		s.finish(id)
 	}
-	for _, c := range closed {
-		kind, r := n.kindOf(c.id)
-		fresh := isa.Reg(0)
-		if kind == isa.KindPred {
-			fresh = f.newPred()
-		} else {
-			fresh = f.newReg()
+}
+
+// rename gives every group of which all spans ended its own registers.
+func (s *splitter) rename(b *block) {
+	done := map[*valueSpan]bool{}
+	for _, x := range s.closed {
+		g := x.group()
+		if done[g] {
+			continue
 		}
-		rename := func(o *isa.Operand) {
-			k := o.Kind
-			if k == isa.KindMem || k == isa.KindConst {
-				k = isa.KindReg
+		done[g] = true
+		if g.words == nil {
+			kind, r := s.n.kindOf(x.id)
+			fresh := isa.Reg(0)
+			if kind == isa.KindPred {
+				fresh = s.f.newPred()
+			} else {
+				fresh = s.f.newReg()
 			}
-			if k == kind && o.Reg == r {
-				o.Reg = fresh
+			x.rename(b, kind, r, fresh)
+			continue
+		}
+		_, r := s.n.kindOf(x.id)
+		regs := s.f.tuples[s.f.inTuple[r]]
+		if g.fixed || g.ended != len(regs) || len(g.words) != len(regs) {
+			continue
+		}
+		fresh := make([]isa.Reg, len(regs))
+		for i := range regs {
+			fresh[i] = s.f.newReg()
+		}
+		s.f.setTuple(fresh)
+		for i, r := range regs {
+			g.words[s.n.of(isa.KindReg, r)].rename(b, isa.KindReg, r, fresh[i])
+		}
+	}
+}
+
+// rename replaces register r in the span.
+func (s *valueSpan) rename(b *block, kind isa.OperandKind, r, fresh isa.Reg) {
+	rename := func(o *isa.Operand) {
+		k := o.Kind
+		if k == isa.KindMem || k == isa.KindConst {
+			k = isa.KindReg
+		}
+		if k == kind && o.Reg == r {
+			o.Reg = fresh
+		}
+	}
+	for i := s.from; i <= s.to; i++ {
+		in := &b.insts[i]
+		if i > s.from {
+			rename(&in.Guard)
+			for k := range in.Src[:in.NSrc] {
+				rename(&in.Src[k])
 			}
 		}
-		for i := c.s.from; i <= c.s.to; i++ {
-			in := &b.insts[i]
-			if i > c.s.from {
-				rename(&in.Guard)
-				for k := range in.Src[:in.NSrc] {
-					rename(&in.Src[k])
-				}
-			}
-			if i == c.s.from {
-				for k := range in.Dst[:in.NDst] {
-					rename(&in.Dst[k])
-				}
+		if i == s.from {
+			for k := range in.Dst[:in.NDst] {
+				rename(&in.Dst[k])
 			}
 		}
 	}

@@ -133,7 +133,14 @@ func (f *fn) counted(b *block, n numbering, defs []defSite) *countedLoop {
 	if c.bound.Kind == isa.KindNone && f.fewRounds(c, cid, n, defs) {
 		return nil
 	}
-	// Tuples must be renamed as a whole.
+	if !f.copyable(b, n, defs) {
+		return nil
+	}
+	return c
+}
+
+// copyable says that copies of the block can have registers of their own: tuples are renamed as a whole.
+func (f *fn) copyable(b *block, n numbering, defs []defSite) bool {
 	inLoop := func(r isa.Reg) bool {
 		id := n.of(isa.KindReg, r)
 		return id >= 0 && defs[id].value() && defs[id].b == b
@@ -151,12 +158,12 @@ func (f *fn) counted(b *block, n numbering, defs []defSite) *countedLoop {
 			first := inLoop(o.Reg)
 			for _, r := range f.tuples[o.Reg] {
 				if inLoop(r) != first {
-					return nil
+					return false
 				}
 			}
 		}
 	}
-	return c
+	return true
 }
 
 // mostStep is the largest change of a counter in one round.
@@ -245,26 +252,7 @@ func (f *fn) fewRounds(c *countedLoop, cid int, n numbering, defs []defSite) boo
 // unrollLoop builds the guard, the unrolled loop and the test for the end in front of the loop.
 func (f *fn) unrollLoop(c *countedLoop, n numbering, defs []defSite) {
 	b := c.b
-	outside := make([]bool, n.total) // values that are read after the loop keep their register
-	for _, x := range f.blocks {
-		if x == b {
-			continue
-		}
-		for i := range x.insts {
-			f.uses(&x.insts[i], n, func(id int) { outside[id] = true })
-		}
-	}
-	for _, regs := range f.tuples { // and with one word of a tuple all
-		for _, r := range regs {
-			if id := n.of(isa.KindReg, r); id >= 0 && id < n.total && outside[id] {
-				for _, m := range regs {
-					if k := n.of(isa.KindReg, m); k >= 0 && k < n.total {
-						outside[k] = true
-					}
-				}
-			}
-		}
-	}
+	outside := f.readOutside(b, n)
 	body := &block{label: b.label + ".unrolled", depth: b.depth}
 	for k := range unrollFactor {
 		names := map[isa.Operand]isa.Reg{}
@@ -364,6 +352,31 @@ func (f *fn) boundTests(c *countedLoop, guard, body, end *block, p [3]isa.Operan
 	again := isa.R(f.newReg())
 	body.insts = append(body.insts, left(again), test(p[1], isa.U32, isa.CmpGT, again, immWord(limit), pt), branch(p[1]))
 	end.insts = []isa.Inst{test(p[2], isa.U32, isa.CmpEQ, c.counter, c.bound, pt), branch(p[2])}
+}
+
+// readOutside is the registers that other blocks read: values that are read after the loop keep their register.
+func (f *fn) readOutside(b *block, n numbering) []bool {
+	outside := make([]bool, n.total)
+	for _, x := range f.blocks {
+		if x == b {
+			continue
+		}
+		for i := range x.insts {
+			f.uses(&x.insts[i], n, func(id int) { outside[id] = true })
+		}
+	}
+	for _, regs := range f.tuples { // and with one word of a tuple all
+		for _, r := range regs {
+			if id := n.of(isa.KindReg, r); id >= 0 && id < n.total && outside[id] {
+				for _, m := range regs {
+					if k := n.of(isa.KindReg, m); k >= 0 && k < n.total {
+						outside[k] = true
+					}
+				}
+			}
+		}
+	}
+	return outside
 }
 
 // renameCopy gives the values of one copy of the body new registers.

@@ -19,7 +19,11 @@ type numberer struct {
 	defs  []defSite
 	repl  []isa.Operand // what a value register is a copy of; KindNone: nothing
 	table map[valueKey][]valueEntry
-	local map[int]isa.Operand // constants that variables hold at this point of the block
+	local map[int]isa.Operand // constants and copies that registers hold at this point of the block
+
+	copies   map[int][]int // variable -> registers of local that are copies of it
+	position []int32       // where the current block wrote each register last, -1: it did not
+	written  []int         // registers with a position
 }
 
 type valueEntry struct {
@@ -33,19 +37,28 @@ type valueEntry struct {
 // are registers with one unguarded definition.
 func (f *fn) valueNumber() {
 	n := f.numbering()
-	v := &numberer{f: f, n: n, defs: f.defSites(n), repl: make([]isa.Operand, n.total), table: map[valueKey][]valueEntry{}, local: map[int]isa.Operand{}}
+	v := &numberer{f: f, n: n, defs: f.defSites(n), repl: make([]isa.Operand, n.total), table: map[valueKey][]valueEntry{},
+		local: map[int]isa.Operand{}, copies: map[int][]int{}, position: make([]int32, n.total)}
+	for i := range v.position {
+		v.position[i] = -1
+	}
 	for _, b := range f.rpo {
-		clear(v.local)
+		v.startBlock()
 		for i := range b.insts {
 			in := &b.insts[i]
 			v.substitute(in)
 			f.simplify(in)
 			f.simplifyPredicates(in)
+			v.algebra(in)
 			v.track(in)
 			v.record(b, in)
+			f.defs(in, n, func(id int) {
+				v.position[id] = int32(i)
+				v.written = append(v.written, id)
+			})
 		}
 	}
-	clear(v.local)
+	v.startBlock()
 	// Loop back edges bring uses before definitions in this order: substitute once more.
 	for _, b := range f.rpo {
 		for i := range b.insts {
@@ -113,10 +126,39 @@ func (v *numberer) substitute(in *isa.Inst) {
 	}
 }
 
-// track follows constants in variables within a block.
+// startBlock forgets what holds within one block only.
+func (v *numberer) startBlock() {
+	clear(v.local)
+	clear(v.copies)
+	for _, id := range v.written {
+		v.position[id] = -1
+	}
+	v.written = v.written[:0]
+}
+
+// track follows constants in variables, and copies of variables, within a block. A variable copied to itself is dropped.
 func (v *numberer) track(in *isa.Inst) {
+	plain := in.Op == isa.OpMOV && in.Mod.Flags == 0 && in.Dst[0].Kind == isa.KindReg && in.Dst[0].Reg >= isa.VirtualBase && in.Dst[0].Flags == 0
+	if plain && in.Src[0] == in.Dst[0] {
+		dead(in)
+		return
+	}
 	if len(v.local) > 0 {
-		v.f.defs(in, v.n, func(id int) { delete(v.local, id) })
+		v.f.defs(in, v.n, func(id int) {
+			delete(v.local, id)
+			for _, c := range v.copies[id] {
+				if o, ok := v.local[c]; ok && o.Kind == isa.KindReg && v.n.of(isa.KindReg, o.Reg) == id {
+					delete(v.local, c)
+				}
+			}
+			delete(v.copies, id)
+		})
+	}
+	if o := in.Src[0]; plain && in.Guard.Kind == isa.KindNone && o.Kind == isa.KindReg && o.Flags == 0 && o.Reg >= isa.VirtualBase && !v.stable(&o) {
+		id, from := v.n.of(isa.KindReg, in.Dst[0].Reg), v.n.of(isa.KindReg, o.Reg)
+		v.local[id] = o
+		v.copies[from] = append(v.copies[from], id)
+		return
 	}
 	if in.Op != isa.OpMOV || in.Guard.Kind != isa.KindNone || in.Mod.Has(isa.ModWide) || in.Dst[0].Kind != isa.KindReg || in.Dst[0].Reg < isa.VirtualBase {
 		return

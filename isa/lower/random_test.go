@@ -36,7 +36,7 @@ func (w *programWriter) pick(s ...string) string { return s[w.r.Intn(len(s))] }
 
 func (w *programWriter) instruction() {
 	d := w.onlyReg()
-	switch w.r.Intn(30) {
+	switch w.r.Intn(35) {
 	case 0, 1:
 		w.out("add.s32 %s, %s, %s;", d, w.reg(), w.reg())
 	case 2:
@@ -97,6 +97,27 @@ func (w *programWriter) instruction() {
 		w.temp++
 		w.out("setp.%s %%p%d, %s, %s;", w.pick("lt.s64", "ge.u64", "eq.s64", "gt.s64"), w.temp, w.wide(), w.wide())
 		w.out("@%%p%d add.s64 %s, %s, 1;", w.temp, w.wide(), w.wide())
+	case 30:
+		w.out("%s %s, %s;", w.pick("abs.s32", "neg.s32", "not.b32", "popc.b32", "cnot.b32"), d, w.onlyReg())
+	case 31: // parts of words, again and again of the same register
+		s := w.onlyReg()
+		for range 1 + w.r.Intn(3) {
+			w.out("{ .reg .b16 h; cvt.u16.u32 h, %s; %s %s, h; }", s, w.pick("cvt.u32.u16", "cvt.s32.s16", "cvt.u32.u8", "cvt.s32.s8"), d)
+			s = d
+		}
+	case 32:
+		s := w.onlyReg()
+		for range 1 + w.r.Intn(3) {
+			w.out("prmt.b32 %s, %s, %s, 0x%04x;", d, s, w.pick("0", s, w.onlyReg()), w.r.Intn(1<<16))
+			s = d
+		}
+	case 33:
+		e := w.wide()
+		w.out("%s.b64 %s, %s, %s;", w.pick("and", "or", "xor"), e, w.wide(), w.pick(w.wide(), "0xffff", "-1", "0x7f00000000"))
+		w.out("%s %s, %s;", w.pick("not.b64", "neg.s64", "abs.s64"), w.wide(), e)
+	case 34:
+		w.out("%s %s, %s, %s;", w.pick("min.u32", "max.u32", "min.s32", "max.s32"), d, w.onlyReg(), w.pick("0", "255", "65535", "127", "-128"))
+		w.out("and.b32 %s, %s, %d;", w.onlyReg(), d, w.r.Intn(1<<16))
 	case 21:
 		w.out("st.shared.u32 [%%sh+%d], %s;", 4*w.r.Intn(4), w.onlyReg())
 		w.out("ld.shared.u32 %s, [%%sh+%d];", d, 4*w.r.Intn(4))
@@ -110,8 +131,8 @@ func (w *programWriter) section(depth int) {
 	if depth == 0 {
 		return
 	}
-	switch w.r.Intn(5) {
-	case 4: // branch table, with fall through and a target that stands twice
+	switch w.r.Intn(6) {
+	case 5: // branch table, with fall through and a target that stands twice
 		w.label++
 		n, k := w.label, 2+w.r.Intn(4)
 		w.out("and.b32 %%c%d, %s, 7;", n, w.onlyReg())
@@ -140,6 +161,33 @@ func (w *programWriter) section(depth int) {
 			}
 		}
 		fmt.Fprintf(&w.sb, "J%d:\n", n)
+	case 3: // loop with a constant trip count, which can be unrolled wholly or in part
+		w.label++
+		w.temp++
+		n, p := w.label, w.temp
+		start, step, rounds := w.r.Intn(20)-10, 1+w.r.Intn(3), 1+w.r.Intn(40)
+		cmp, more := w.pick("lt", "ne"), fmt.Sprintf("@%%p%d", p)
+		if w.r.Intn(2) == 0 {
+			step = -step
+			cmp = w.pick("gt", "ne")
+		}
+		if w.r.Intn(3) == 0 {
+			cmp, more = map[string]string{"lt": "ge", "gt": "le", "ne": "eq"}[cmp], fmt.Sprintf("@!%%p%d", p)
+		}
+		w.out("mov.u32 %%c%d, %d;", n, start)
+		fmt.Fprintf(&w.sb, "L%d:\n", n)
+		for range 1 + w.r.Intn(4) {
+			w.instruction()
+		}
+		if w.r.Intn(3) == 0 {
+			w.out("add.s32 %s, %s, %%c%d;", w.onlyReg(), w.onlyReg(), n)
+		}
+		w.out("add.s32 %%c%d, %%c%d, %d;", n, n, step)
+		w.out("setp.%s.s32 %%p%d, %%c%d, %d;", cmp, p, n, start+step*rounds)
+		w.out("%s bra L%d;", more, n)
+		if w.r.Intn(3) == 0 {
+			w.out("xor.b32 %s, %s, %%c%d;", w.onlyReg(), w.onlyReg(), n)
+		}
 	case 0, 1: // if, with or without else, on a value that differs between lanes
 		w.label++
 		w.temp++

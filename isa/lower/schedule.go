@@ -163,7 +163,7 @@ func fence(in *isa.Inst) bool {
 	case isa.ClassMEMBAR, isa.ClassDEPBAR:
 		return true
 	}
-	return in.OrdersMemory() || in.Op == isa.OpB2R || in.Op == isa.OpS2R && (in.Src[0].Reg == isa.SRClockLo || in.Src[0].Reg == isa.SRClockHi) || in.Op == isa.OpCS2R && in.Src[0].Reg != isa.SRZ
+	return in.OrdersMemory() || in.Op == isa.OpB2R || readsClock(in)
 }
 
 // stopsAll says that nothing may move over the instruction.
@@ -172,7 +172,12 @@ func stopsAll(in *isa.Inst) bool {
 	case isa.OpEXIT, isa.OpKILL, isa.OpCALL, isa.OpRET, isa.OpBSYNC, isa.OpSYNC, isa.OpBRK, isa.OpCONT, isa.OpBREAK, isa.OpWARPSYNC, isa.OpBPT:
 		return true
 	}
-	return in.Mod.Has(isa.ModS)
+	return in.Mod.Has(isa.ModS) || readsClock(in)
+}
+
+// readsClock says that the instruction reads a clock: what is measured stays between its two readings.
+func readsClock(in *isa.Inst) bool {
+	return in.Op == isa.OpS2R && (in.Src[0].Reg == isa.SRClockLo || in.Src[0].Reg == isa.SRClockHi) || in.Op == isa.OpCS2R && in.Src[0].Reg != isa.SRZ
 }
 
 func (s *scheduler) addEdge(from, to int32, lat int) {

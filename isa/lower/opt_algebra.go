@@ -1,0 +1,304 @@
+package lower
+
+import "github.com/sarchlab/smsim/isa"
+
+// Simplifications that look at how the sources of an instruction were computed. Each keeps the instruction's result for
+// all inputs; opt_algebra_test.go compares them with random values.
+
+// algebra applies the rules to one instruction. It may turn it into a copy, or let it read an earlier value.
+func (v *numberer) algebra(in *isa.Inst) {
+	if in.Op == isa.OpNone || in.NDst == 0 || in.Mod.Has(modKeep) || in.Dst[0].Kind != isa.KindReg || in.Dst[0].Flags&(flagPair|flagQuad) != 0 {
+		return
+	}
+	switch in.Op {
+	case isa.OpLOP3:
+		if plainPreds(in) {
+			v.logicAlgebra(in)
+		}
+	case isa.OpPRMT:
+		v.permuteAlgebra(in)
+	case isa.OpIADD3, isa.OpIADD:
+		v.negateAlgebra(in)
+	case isa.OpIABS:
+		v.absAlgebra(in)
+	case isa.OpVIMNMX, isa.OpIMNMX:
+		v.minMaxAlgebra(in)
+	}
+}
+
+// current says that a source of an earlier instruction still has the same value at the instruction being simplified.
+func (v *numberer) current(d *isa.Inst, o isa.Operand) bool {
+	switch o.Kind {
+	case isa.KindImm:
+		return true
+	case isa.KindReg:
+		if o.Reg == isa.RZ {
+			return true
+		}
+		if o.Reg < isa.VirtualBase || o.Flags&(flagPair|flagQuad) != 0 {
+			return false
+		}
+		id := v.n.of(isa.KindReg, o.Reg)
+		if id < 0 || id >= len(v.defs) {
+			return false
+		}
+		if v.defs[id].value() {
+			return true
+		}
+		// A variable: both instructions are in this block and it was not written since.
+		at := v.position[v.n.of(isa.KindReg, d.Dst[0].Reg)]
+		return at >= 0 && v.position[id] < at
+	case isa.KindConst:
+		return o.Reg == isa.RZ
+	}
+	return false
+}
+
+// narrower is an operand that has the same bits as o where mask has ones: o's definition without the parts that only
+// change other bits.
+func (v *numberer) narrower(o isa.Operand, mask uint32) isa.Operand {
+	for range bitDepth {
+		d := v.definition(o)
+		if d == nil || d.Mod.Has(modKeep) {
+			return o
+		}
+		next := isa.Operand{}
+		switch d.Op {
+		case isa.OpMOV:
+			if d.Mod.Flags == 0 {
+				next = d.Src[0]
+			}
+		case isa.OpLOP3:
+			for k := range 2 {
+				c, ok := constant(d.Src[k])
+				if !ok || !plainPreds(d) || !isZero(d.Src[2]) {
+					continue
+				}
+				if d.Mod.Lut == lutAnd && mask&^c == 0 || d.Mod.Lut == lutOr && mask&c == 0 || d.Mod.Lut == lutXor && mask&c == 0 {
+					next = d.Src[1-k]
+				}
+			}
+		}
+		if next.Kind != isa.KindReg || next.Flags != 0 || next.Reg == isa.RZ || !v.current(d, next) {
+			return o
+		}
+		o = next
+	}
+	return o
+}
+
+// logicAlgebra simplifies a logic operation: masks that change nothing, sources that only differ where the mask clears
+// them, and a source that is a logic operation of the same words.
+func (v *numberer) logicAlgebra(in *isa.Inst) {
+	if o, m, ok := mask(in); ok {
+		if v.bits(o, bitDepth).zero|m == 0xffffffff {
+			toMov(in, o)
+			return
+		}
+		if n := v.narrower(o, m); n != o {
+			in.Src[0], in.Src[1], in.Src[2] = n, imm(m), rz
+		}
+		return
+	}
+	if in.Mod.Lut == lutOr && isZero(in.Src[2]) {
+		for k := range 2 {
+			if c, ok := constant(in.Src[k]); ok && in.Src[1-k].Flags == 0 && v.bits(in.Src[1-k], bitDepth).one&c == c {
+				toMov(in, in.Src[1-k])
+				return
+			}
+		}
+	}
+	for k := range 3 {
+		o := in.Src[k]
+		d := v.definition(o)
+		if d == nil || d.Op != isa.OpLOP3 || !plainPreds(d) || d.Mod.Has(modKeep) || o.Flags != 0 {
+			continue
+		}
+		// The words both operations read, beside the one that joins them.
+		var words []isa.Operand
+		add := func(w isa.Operand) bool {
+			if isZero(w) {
+				return true
+			}
+			for _, x := range words {
+				if x == w {
+					return true
+				}
+			}
+			words = append(words, w)
+			return w.Flags == 0
+		}
+		ok := true
+		for j := range 3 {
+			ok = ok && add(d.Src[j]) && v.current(d, d.Src[j])
+		}
+		inner := len(words)
+		for j := range 3 {
+			if in.Src[j] != o {
+				ok = ok && add(in.Src[j])
+			}
+		}
+		if !ok || len(words) > inner || inner > 3 {
+			continue // only where the outer operation brings no new word can it fall away
+		}
+		index := func(w isa.Operand, values int) int {
+			for i, x := range words {
+				if x == w {
+					return values >> (2 - i) & 1
+				}
+			}
+			return 0
+		}
+		var outer, before uint8
+		for values := range 8 {
+			r := int(d.Mod.Lut) >> (index(d.Src[0], values)<<2 | index(d.Src[1], values)<<1 | index(d.Src[2], values)) & 1
+			at := 0
+			for j := range 3 {
+				bit := r
+				if in.Src[j] != o {
+					bit = index(in.Src[j], values)
+				}
+				at = at<<1 | bit
+			}
+			before |= uint8(r) << values
+			outer |= in.Mod.Lut >> at & 1 << values
+		}
+		if outer == before {
+			toMov(in, o)
+			return
+		}
+		for i, m := range [3]uint8{0xf0, 0xcc, 0xaa} {
+			if i < len(words) && outer == m && words[i].Flags == 0 {
+				toMov(in, words[i])
+				return
+			}
+		}
+		for len(words) < 3 {
+			words = append(words, rz)
+		}
+		others := 0
+		for _, w := range words {
+			if w.Kind != isa.KindReg {
+				others++
+			}
+		}
+		if others > 1 {
+			continue
+		}
+		copy(in.Src[:3], words)
+		in.Mod.Lut = outer
+		v.f.simplifyLop3(in)
+		if in.Op == isa.OpLOP3 {
+			v.f.arrange(in)
+		}
+		return
+	}
+}
+
+// permuteAlgebra drops a permutation of bytes of a word that the same permutation made.
+func (v *numberer) permuteAlgebra(in *isa.Inst) {
+	sel, ok := constant(in.Src[1])
+	o := in.Src[0]
+	if !ok || in.Mod.Sub != isa.SubNone || o.Kind != isa.KindReg || o.Flags != 0 || !isZero(in.Src[2]) {
+		return
+	}
+	d := v.definition(o)
+	if d == nil || d.Op != isa.OpPRMT || d.Mod != in.Mod || !isImm(d.Src[1], sel) || !isZero(d.Src[2]) {
+		return
+	}
+	for i := range 4 { // twice the same: each byte is chosen from a place that holds it already
+		n := sel >> (4 * i) & 0xf
+		if n&4 != 0 {
+			continue // zero
+		}
+		m := sel >> (4 * (n & 3)) & 0xf
+		if n&8 != 0 && m != n && m != n&7 || n&8 == 0 && m != n {
+			return
+		}
+	}
+	toMov(in, o)
+}
+
+// negateAlgebra: the negative of a negative.
+func (v *numberer) negateAlgebra(in *isa.Inst) {
+	k := 3
+	if in.Op == isa.OpIADD {
+		k = 2
+	}
+	only := func(x *isa.Inst) (isa.Operand, bool) {
+		if x.Op != in.Op || x.Mod.Flags != 0 || !plainPreds(x) {
+			return isa.Operand{}, false
+		}
+		t := terms(x, k)
+		if len(t) != 1 || t[0].Kind != isa.KindReg || t[0].Flags != isa.Neg {
+			return isa.Operand{}, false
+		}
+		t[0].Flags = 0
+		return t[0], true
+	}
+	o, ok := only(in)
+	if !ok {
+		return
+	}
+	if d := v.definition(o); d != nil {
+		if x, ok := only(d); ok && v.current(d, x) {
+			toMov(in, x)
+		}
+	}
+}
+
+// absAlgebra: the absolute value of an absolute value, or of a number that is never negative.
+func (v *numberer) absAlgebra(in *isa.Inst) {
+	o := in.Src[0]
+	if in.Mod.Flags != 0 || in.NSrc != 1 || o.Flags != 0 {
+		return
+	}
+	if d := v.definition(o); d != nil && d.Op == isa.OpIABS && d.Mod.Flags == 0 || v.bits(o, bitDepth).zero>>31 != 0 {
+		toMov(in, o)
+	}
+}
+
+// minMaxAlgebra drops a bound that a value cannot pass.
+func (v *numberer) minMaxAlgebra(in *isa.Inst) {
+	if in.Mod.Flags != 0 || in.Mod.Type != isa.U32 && in.Mod.Type != isa.S32 || in.Src[2].Kind != isa.KindPred || in.Src[2].Reg != isa.PT || !plainPreds(in) {
+		return
+	}
+	greatest := in.Src[2].Is(isa.Neg)
+	for k := range 2 {
+		c, ok := constant(in.Src[k])
+		o := in.Src[1-k]
+		if !ok || o.Kind != isa.KindReg || o.Flags != 0 {
+			continue
+		}
+		low, high := v.bounds(o, in.Mod.Type)
+		b := int64(c)
+		if in.Mod.Type == isa.S32 {
+			b = int64(int32(c))
+		}
+		switch {
+		case !greatest && high <= b || greatest && low >= b:
+			toMov(in, o)
+			return
+		case !greatest && low >= b || greatest && high <= b:
+			toMov(in, immWord(c))
+			return
+		}
+	}
+}
+
+// bounds is a range that holds the value, read as signed or unsigned.
+func (v *numberer) bounds(o isa.Operand, t isa.Type) (low, high int64) {
+	k := v.bits(o, bitDepth)
+	if t == isa.U32 {
+		return int64(k.one), int64(k.most())
+	}
+	n := v.signBits(o, bitDepth)
+	low, high = -1<<(32-n), 1<<(32-n)-1
+	switch {
+	case k.zero>>31 != 0:
+		low, high = int64(k.one), min(high, int64(k.most()))
+	case k.one>>31 != 0:
+		high = -1
+	}
+	return low, high
+}
