@@ -104,7 +104,7 @@ const modKeep isa.ModFlags = 1 << 63
 
 // modOpaque marks a MOV that the optimiser does not look through (Options.OpaqueMoves); it keeps what it moves even if
 // nobody reads it. mergeOpaque and register allocation make its two sides one. It exists only inside the package.
-const modOpaque isa.ModFlags = 1 << 61
+const modOpaque isa.ModFlags = 1 << 60
 
 // selector lowers one PTX instruction. It reports an instruction or modifier it does not know, or that the
 // target cannot execute, as an error with the instruction's position (see errorf).

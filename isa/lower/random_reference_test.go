@@ -50,7 +50,7 @@ func (r *threadReference) run(tid, ctaid, n uint64) error {
 	r.base = map[string]uint64{"n": n, "out": 0}
 	r.tid = tid
 	for pc, steps := 0, 0; pc < len(r.code); steps++ {
-		if steps > 200000 {
+		if steps > 2000000 {
 			return fmt.Errorf("thread %d does not end", tid)
 		}
 		in := r.code[pc]
@@ -203,7 +203,7 @@ func (r *threadReference) step(in *ptx.Instr) error {
 		}
 		r.set(d, v[k], w)
 	case "setp":
-		ok := map[string]bool{"lt": less(1, 2), "ge": !less(1, 2), "gt": less(2, 1), "eq": v[1] == v[2], "ne": v[1] != v[2]}[in.Mods[0]]
+		ok := map[string]bool{"lt": less(1, 2), "ge": !less(1, 2), "gt": less(2, 1), "le": !less(2, 1), "eq": v[1] == v[2], "ne": v[1] != v[2]}[in.Mods[0]]
 		r.regs[d.Name] = 0
 		if ok {
 			r.regs[d.Name] = 1
@@ -214,8 +214,22 @@ func (r *threadReference) step(in *ptx.Instr) error {
 			k = 1
 		}
 		r.set(d, v[k], w)
-	case "cvt": // between u32 and u64
-		r.set(d, r.value(&in.Args[1])&0xffffffff, 64)
+	case "cvt": // between integers
+		x := v[1]
+		if sgn {
+			x = uint64(sext(x, w))
+		}
+		r.set(d, x, uint(typeBits(in.Mods[0])))
+	case "neg":
+		r.set(d, -v[1], w)
+	case "abs":
+		r.set(d, uint64(max(sext(v[1], w), -sext(v[1], w))), w)
+	case "cnot":
+		var x uint64
+		if v[1] == 0 {
+			x = 1
+		}
+		r.set(d, x, w)
 	case "popc":
 		r.set(d, uint64(bits.OnesCount64(v[1])), 32)
 	case "clz":

@@ -165,7 +165,7 @@ func (w *programWriter) section(depth int) {
 		w.label++
 		w.temp++
 		n, p := w.label, w.temp
-		start, step, rounds := w.r.Intn(20)-10, 1+w.r.Intn(3), 1+w.r.Intn(40)
+		start, step, rounds := w.r.Intn(20)-10, 1+w.r.Intn(3), 1+w.r.Intn(26)
 		cmp, more := w.pick("lt", "ne"), fmt.Sprintf("@%%p%d", p)
 		if w.r.Intn(2) == 0 {
 			step = -step
