@@ -88,6 +88,9 @@ func CompareKernels(plans []*workloads.Plan, opt VersusOptions) (*Versus, error)
 	v := &Versus{Schema: sim.Schema}
 	opt.hot, opt.keepOutputs, opt.wholeOutputs = 1<<20, true, true
 	all := &Report{Schema: sim.Schema}
+	if err := commonLaunch(plans); err != nil {
+		return nil, err
+	}
 	for _, p := range plans {
 		rep, err := Execute(p, opt.Options)
 		if err != nil {
@@ -146,6 +149,29 @@ func CompareKernels(plans []*workloads.Plan, opt VersusOptions) (*Versus, error)
 	}
 	v.Runs = all.Runs
 	return v, nil
+}
+
+// commonLaunch is the error for plans of which none can be compared with the first variant of the first, before anything runs.
+func commonLaunch(plans []*workloads.Plan) error {
+	if len(plans) == 0 || len(plans[0].Cases) == 0 {
+		return nil
+	}
+	base := plans[0].Cases[0].Variant
+	var launches, others, names []string
+	for i, p := range plans {
+		for _, c := range p.Cases {
+			if i == 0 && c.Variant == base {
+				launches = append(launches, c.Launch)
+			} else {
+				others, names = append(others, c.Launch), appendNew(names, c.Variant)
+			}
+		}
+	}
+	if len(launches) < 2 || len(others) == 0 || slices.ContainsFunc(others, func(l string) bool { return slices.Contains(launches, l) }) {
+		return nil
+	}
+	return &InputError{fmt.Errorf("nothing to compare: %s and %s have no launch in common (%s; %s); choose one of the baseline with --launch",
+		base, list(names), list(launches), list(slices.Compact(slices.Sorted(slices.Values(others)))))}
 }
 
 // baselineOf is the run of the baseline with a launch, or its only run on the architecture.

@@ -47,7 +47,8 @@ type Rewritten struct {
 	Differs string             `json:"first_difference,omitempty"`
 	Taken   bool               `json:"in_together"`
 
-	change *Change
+	change   *Change
+	replaced bool // the rules before it leave nothing to rewrite
 }
 
 // Together is every rewrite that loses on none of the architectures, applied one after the other.
@@ -269,6 +270,7 @@ func (a *Advice) combine(plan *workloads.Plan, entry string, params map[string]u
 			return fmt.Errorf("rule %s: %w", r.Rule, err)
 		}
 		if ch == nil {
+			r.replaced = true
 			continue
 		}
 		text, r.Taken, last = []byte(ch.Text), true, r

@@ -112,7 +112,7 @@ func (k *kernel) difference(s *sum, d, user *inst) *term {
 		}
 		s.nodes = append(s.nodes, d)
 		for _, e := range append(inner, sub) {
-			if k.inside(e, s.nodes, inner) {
+			if k.inside(e, []*inst{d}, inner) { // and not an addend of the sum besides
 				s.nodes = append(s.nodes, e)
 			}
 		}
@@ -147,7 +147,7 @@ func (k *kernel) chosenDifference(s *sum, d, user *inst) *term {
 	}
 	s.nodes = append(s.nodes, d)
 	for _, e := range []*inst{p, x, y} {
-		if k.inside(e, s.nodes, nil) {
+		if k.inside(e, []*inst{d, p}) {
 			s.nodes = append(s.nodes, e)
 		}
 	}

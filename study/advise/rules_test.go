@@ -29,7 +29,7 @@ const head = `.version 8.0
 	.reg .pred %p<20>;
 	.reg .b16 %h<40>;
 	.reg .b32 %a, %b, %c, %d, %t, %n, %x, %y;
-	.reg .b32 %r<100>;
+	.reg .b32 %r<200>;
 	.reg .b64 %z, %in, %out, %at;
 	.reg .b64 %q<40>;
 	ld.param.u64 %in, [in];
@@ -159,7 +159,7 @@ var runTargets = []string{"sm_35", "sm_61", "sm_75", "sm_90", "sm_120"}
 var edges = []uint32{0, 1, 0xffffffff, 0x80000000, 0x7fffffff, 0x80808080, 0x7f7f7f7f, 0xff, 0xffff, 0x00800080}
 
 // equalRuns executes both texts on the same random inputs.
-func equalRuns(t *testing.T, before, after string, n uint32) {
+func equalRuns(t *testing.T, before, after string, n uint32, targets ...string) {
 	t.Helper()
 	const threads = 128
 	rnd := rand.New(rand.NewPCG(1, 2))
@@ -171,7 +171,10 @@ func equalRuns(t *testing.T, before, after string, n uint32) {
 		}
 		binary.LittleEndian.PutUint32(in[i:], w)
 	}
-	for _, name := range runTargets {
+	if targets == nil {
+		targets = runTargets
+	}
+	for _, name := range targets {
 		a, err := configs.Load(name, nil)
 		if err != nil {
 			t.Fatal(err)

@@ -85,6 +85,8 @@ func (a *Advice) textRewrite(b *strings.Builder, r *Rewritten) {
 	switch {
 	case !r.Equal && r.Differs != "":
 		b.WriteString(study.Paragraph("  ", "outputs differ: "+r.Differs))
+	case r.replaced:
+		b.WriteString(study.Paragraph("  ", "not taken together with the others: they leave nothing of it"))
 	case !r.Taken && len(r.Fast) > 0 && r.keeps(a.Archs):
 		b.WriteString(study.Paragraph("  ", "not taken together with the others: it gains nothing and needs a second body of the kernel"))
 	case !r.Taken:
@@ -122,7 +124,7 @@ func (a *Advice) textGains(b *strings.Builder, speed map[string]float64, reasons
 func (a *Advice) textTogether(b *strings.Builder) {
 	t := &a.Together
 	if len(t.Rules) == 0 {
-		b.WriteString("\n" + study.Paragraph("", "Nothing to improve on all of these architectures: every rewrite loses time, or does not run, on at least one."))
+		b.WriteString("\n" + study.Paragraph("", "Nothing to improve on all of these architectures: no rewrite gains on one of them without losing on another."))
 		return
 	}
 	b.WriteString("\n" + study.Paragraph("", fmt.Sprintf("Together (%s), outputs equal", strings.Join(t.Rules, ", "))))
