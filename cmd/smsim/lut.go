@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -46,6 +47,12 @@ appearance, or as --names says.`,
 			return a.Write(cmd.OutOrStdout(), format)
 		},
 	}
+	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
+		if strings.Contains(err.Error(), "shorthand flag: '") {
+			err = fmt.Errorf("%w; a truth table is a number from 0 to 0xff, and an expression in quotes does not begin with -", err)
+		}
+		return usageError{err}
+	})
 	cmd.Flags().StringSliceVar(&names, "names", nil, "names of the inputs in operand order, such as x,y,z")
 	cmd.Flags().StringVar(&format, "format", "text", "text or json")
 	return cmd

@@ -29,6 +29,7 @@ FILE is a workload or study file, a bundled workload or a PTX file with its laun
 		Args: oneFile,
 	}
 	addRunFlags(cmd.Flags())
+	cmd.Flags().Lookup("arch").Usage = "architectures, such as sm_86,sm_90, or files of your own (default all)"
 	cmd.Flags().StringSlice("boards", nil, "boards instead of each architecture's own: all, or names")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error { return rank(cmd, args[0]) }
 	return cmd

@@ -294,6 +294,7 @@ func (d *decomposer) write(steps []named, inputs []string) []Step {
 		}
 	}
 	var out []Step
+	inverted := map[string]bool{}
 	for i, s := range steps {
 		st := Step{Dst: name(i == len(steps)-1), Lut: s.lut}
 		for k, n := range s.src {
@@ -301,9 +302,25 @@ func (d *decomposer) write(steps []named, inputs []string) []Step {
 			if to, ok := short[n]; ok {
 				st.Src[k] = to
 			}
+			if inverted[n] {
+				st.Lut = invertInput(st.Lut, k)
+			}
+		}
+		// An intermediate signal has the polarity that is 0 for zeros: a ^ b ^ c (0x96), not its complement.
+		if i < len(steps)-1 && st.Lut&1 != 0 {
+			st.Lut, inverted[s.dst] = ^st.Lut, true
 		}
 		short[s.dst] = st.Dst
 		out = append(out, st)
+	}
+	return out
+}
+
+// invertInput is the table for the complement of input k (0 is the first, the highest bit of the row).
+func invertInput(lut uint8, k int) uint8 {
+	var out uint8
+	for row := range 8 {
+		out |= lut >> (row ^ 4>>k) & 1 << row
 	}
 	return out
 }
