@@ -4,6 +4,7 @@ import (
 	"encoding/csv"
 	"fmt"
 	"io"
+	"math"
 	"strconv"
 
 	"github.com/sarchlab/smsim/plots"
@@ -57,7 +58,7 @@ func (t *textWriter) ranking(k *Ranking) {
 		if e.Scaled {
 			about, scaled = "~", true
 		}
-		row := []any{e.Rank, clip(e.Board, 16), e.Arch, about + thousands(e.Cycles), about + fmt.Sprintf("%.4g", e.TimeUS), fmt.Sprintf("%.2f", e.Slower), clip(e.Limiter, 24)}
+		row := []any{e.Rank, clip(e.Board, 16), e.Arch, about + thousands(e.Cycles), about + microseconds(e.TimeUS), fmt.Sprintf("%.2f", e.Slower), clip(e.Limiter, 24)}
 		for _, f := range k.Features {
 			row = append(row, e.Features[f])
 		}
@@ -81,10 +82,10 @@ func (t *textWriter) ranking(k *Ranking) {
 // sentence is the answer in words.
 func (k *Ranking) sentence() string {
 	best := &k.Entries[0]
-	s := fmt.Sprintf("fastest on %s (%s) with %.4g µs", best.Board, best.Arch, best.TimeUS)
+	s := fmt.Sprintf("fastest on %s (%s) with %s µs", best.Board, best.Arch, microseconds(best.TimeUS))
 	if n := len(k.Entries); n > 1 {
 		last := &k.Entries[n-1]
-		s += fmt.Sprintf(", slowest on %s (%s) with %.4g µs", last.Board, last.Arch, last.TimeUS)
+		s += fmt.Sprintf(", slowest on %s (%s) with %s µs", last.Board, last.Arch, microseconds(last.TimeUS))
 	}
 	for _, f := range k.Features {
 		native := 0
@@ -125,4 +126,12 @@ func RankPictures(ks []*Ranking) ([]Picture, error) {
 		figs = append(figs, figure{name, b, 420})
 	}
 	return encode(figs)
+}
+
+// microseconds writes a time with four digits, long ones in full.
+func microseconds(us float64) string {
+	if us >= 9999.5 {
+		return thousands(uint64(math.Round(us)))
+	}
+	return fmt.Sprintf("%.4g", us)
 }
