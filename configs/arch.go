@@ -257,9 +257,13 @@ type Memory struct {
 	// Cycles a sector of an atomic (reduction) takes of this SM's share when all SMs are active; 0: as a store.
 	AtomicSectorAll    float64 `yaml:"atomic_sector_all,omitempty"`
 	ReductionSectorAll float64 `yaml:"reduction_sector_all,omitempty"`
-	// Cycles L2 takes for one sector (one lane, on one address) of atomics from the whole chip on one line.
-	AtomicLine  float64 `yaml:"atomic_line,omitempty"`
-	L2LineBytes int     `yaml:"l2_line_bytes"` // line of L2
+	// Cycles a slice of L2 takes for atomics from the whole chip on one line: for each round of lanes on distinct words, and more for
+	// each sector of it. L2Slices is the number of slices; 0: 1.
+	AtomicRequest float64 `yaml:"atomic_request,omitempty"`
+	AtomicLine    float64 `yaml:"atomic_line,omitempty"`
+	L2Slices      int     `yaml:"l2_slices,omitempty"`
+	DRAMAtomBytes int     `yaml:"dram_atom_bytes,omitempty"` // DRAM brings at a time; 0: a sector
+	L2LineBytes   int     `yaml:"l2_line_bytes"`             // line of L2
 }
 
 // LaunchCost is the start and end of blocks.

@@ -22,6 +22,9 @@ func (m *MemPath) accessAtomic(a MemAccess, t *MemTiming) {
 		sector, header = p.reductionSectorTicks, p.reductionHeaderTicks
 	}
 	var length ticks
+	cas := e.Inst != nil && e.Inst.Mod.Sub == isa.SubCAS
+	now := ticks(a.Cycle) * ticksCycle
+	served, shared := ticks(0), false
 	rounds := uint64(0)
 	rest := e.Exec
 	for rest != 0 {
@@ -30,12 +33,13 @@ func (m *MemPath) accessAtomic(a MemAccess, t *MemTiming) {
 		rounds++
 		m.co.global(e.Addr, round, uint64(max(e.Size, 1)), p.lineShift, p.sectorShift)
 		for i := 0; i < m.co.n; i++ {
-			c := sectorCount(m.co.lines[i].sectors)
-			cost := ticks(c) * sector
-			if p.atomicShare > 1 && m.sharedLine(m.co.lines[i].line, a.Block) {
-				cost = max(cost, ticks(c)*p.atomicLineTicks*p.atomicShare)
+			l := &m.co.lines[i]
+			c := sectorCount(l.sectors)
+			if p.atomicShare > 1 && (a.Everywhere || m.sharedLine(l.line, a.Block)) {
+				shared = true
+				served = max(served, m.atomicSlice(l.line, c, cas, now))
 			}
-			length += cost
+			length += ticks(c) * sector
 			if c > 1 || !reduction {
 				length += header
 			}
@@ -47,11 +51,15 @@ func (m *MemPath) accessAtomic(a MemAccess, t *MemTiming) {
 	t.Wavefronts, t.BankConflicts = int(rounds), int(rounds)-1
 	t.Level = LevelL2
 	gone := m.send(last, groups, length)
+	if shared {
+		gone = max(gone, served.cycle())
+		m.store.free = max(m.store.free, served-min(served, p.array.slack))
+	}
 	latency := p.atomicLatency
 	if t.L2SectorHits < t.L2Sectors {
 		t.Level = LevelDRAM
 		latency += p.dramLatency - p.l2Latency
-		m.ownMisses(t.L2Sectors-t.L2SectorHits, t)
+		m.ownMisses(t.L2Sectors-t.L2SectorHits, t.L2Sectors-t.L2SectorHits, false, t)
 	}
 	if e.Load && !reduction {
 		t.Result = gone + latency
@@ -59,6 +67,22 @@ func (m *MemPath) accessAtomic(a MemAccess, t *MemTiming) {
 		t.Result = last + 1
 	}
 	t.Complete = gone + latency
+}
+
+// atomicSlice books a request of one round for a line that all SMs update in the atomic unit of its slice, which serves those of the
+// other SMs in between, and returns when it is done. One word costs 44 cycles for each warp-instruction of 32 lanes, chip-wide,
+// whatever number of SMs from 4 on asks; words of a line 4.2, their compare-and-swaps nearly twice that. Bits 8 and 10 and up of the
+// address choose the slice: adds to words 256 bytes apart run beside each other, those 128 or 512 bytes apart take turns.
+func (m *MemPath) atomicSlice(line uint64, sectors int, cas bool, now ticks) ticks {
+	p := &m.par
+	address := line << p.lineShift
+	q := &m.far.slices[(address>>10<<1|address>>8&1)%uint64(len(m.far.slices))]
+	cost := p.atomicLineTicks * ticks(sectors)
+	if cas && sectors > 1 {
+		cost *= 2
+	}
+	*q = max(*q, now) + (p.atomicRequestTicks+cost)*p.atomicShare
+	return *q
 }
 
 // oneLaneAWord picks the lowest lane of the mask for each word.

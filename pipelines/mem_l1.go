@@ -124,7 +124,7 @@ func (m *MemPath) accessLoad(a MemAccess, t *MemTiming) {
 			at += (last - first) * uint64(sent) / uint64(missing-1)
 		}
 		sent++
-		done := m.fetch(l.line, m.missing[i], m.missReturn(a.SubPartition, m.missSlot(at)), t)
+		done := m.fetch(l.line, m.missing[i], m.missReturn(a.SubPartition, m.missSlot(at)), a.Gather, t)
 		m.missReturns(done)
 		if entry != nil && entry.tag == l.line+1 { // not thrown out by a later line of the same access
 			entry.ready = max(entry.ready, done)

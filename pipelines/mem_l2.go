@@ -8,32 +8,40 @@ type memFar struct {
 	array    []ticks // next free time of each queue of L2's data array, see arrayParams
 	arrayAll ticks   // the same of all queues together
 	dramAll  ticks   // of DRAM, likewise
+	slices   []ticks // next free time of each slice's atomic unit
 	dramFree []ticks // next free time of each queue of DRAM, see memParams.dramQueues
 }
 
 // fetch reads sectors of a line from L2 or DRAM; the request leaves the SM at the given cycle. It returns when the last
 // sector arrives.
-func (m *MemPath) fetch(line uint64, sectors uint32, at uint64, t *MemTiming) uint64 {
+func (m *MemPath) fetch(line uint64, sectors uint32, at uint64, gather bool, t *MemTiming) uint64 {
 	p, f := &m.par, &m.far
 	n := sectorCount(sectors)
 	now := ticks(at) * ticksCycle
-	hits, latency := m.lookupL2(line, sectors, false, now, t)
+	hits, brought, latency := m.lookupL2(line, sectors, false, now, t)
 	start := max(now, f.l2Free)
 	f.l2Free = start + max(ticks(n)*p.l2SectorTicks, p.l2RequestTicks)
 	done := start + ticks(n-1)*p.l2SectorTicks + ticks(latency+jitter(line, p.l2Jitter))*ticksCycle
-	own := m.ownMisses(n-hits, t)
-	delay := m.arrayRead(line, n-own, own, now)
+	own := m.ownMisses(n-hits, brought, gather, t)
+	delay := m.arrayRead(line, max(n-own, 0), own, now)
 	if own > 0 {
 		t.Level = max(t.Level, LevelDRAM)
 		done = max(done, m.fromDRAM(line, own, now)+delay)
+		if m.entry != nil {
+			m.entry.ready = max(m.entry.ready, done.cycle())
+		}
 	} else {
 		t.Level = max(t.Level, LevelL2)
+		if hits == n && m.entry != nil { // what DRAM brings along may still be under way
+			done = max(done, ticks(m.entry.ready)*ticksCycle)
+		}
 	}
 	return done.cycle()
 }
 
-// lookupL2 looks the sectors up and brings in what is missing. It returns how many were there and the latency of a hit.
-func (m *MemPath) lookupL2(line uint64, sectors uint32, write bool, now ticks, t *MemTiming) (hits int, latency uint64) {
+// lookupL2 looks the sectors up and brings in what is missing. It returns how many were there, how many a read brings in, DRAM's
+// granularity included, and the latency of a hit.
+func (m *MemPath) lookupL2(line uint64, sectors uint32, write bool, now ticks, t *MemTiming) (hits, brought int, latency uint64) {
 	p := &m.par
 	n := sectorCount(sectors)
 	t.L2Sectors += n
@@ -68,7 +76,14 @@ func (m *MemPath) lookupL2(line uint64, sectors uint32, write bool, now ticks, t
 	if write {
 		m.stored += uint64(n)
 	}
+	m.entry = hit
+	brought = sectorCount(missing)
 	if hit != nil {
+		if !write && missing != 0 {
+			more := p.dramAtoms(missing) &^ hit.sectors
+			brought = sectorCount(more | missing)
+			hit.sectors |= more
+		}
 		hit.sectors |= sectors
 		if write {
 			m.makeDirty(line, sectorCount(sectors&^hit.dirty), now, t)
@@ -77,7 +92,7 @@ func (m *MemPath) lookupL2(line uint64, sectors uint32, write bool, now ticks, t
 	}
 	hits = n - sectorCount(missing)
 	t.L2SectorHits += hits
-	return hits, latency
+	return hits, brought, latency
 }
 
 // warmIn says whether a line of a launch that ran before is still in L2 and whether only the far partition has it.

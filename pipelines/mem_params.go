@@ -79,6 +79,9 @@ type memParams struct {
 	chip                                       bool // all SMs are active
 	footprint                                  uint64
 	read                                       uint64  // of these, bytes that are read
+	atomSectors, fullL2Line                    uint32  // sectors that DRAM brings at a time; mask of the sectors of an L2 line
+	slices                                     int     // L2's atomic units
+	atomicRequestTicks                         ticks   // one of them takes for a line of one round, and for each sector of it
 	dirtySectors                               int     // of this SM that L2 holds at most; 0: no limit
 	chipMisses                                 float64 // part of a repeated launch's accesses that miss L2, all SMs active
 	// This SM's part of what the whole chip reads from DRAM once, when the launch's data fits L2; negative: no limit.
@@ -197,6 +200,9 @@ func newMemParams(a *configs.Arch, cfg MemConfig) (memParams, error) {
 		p.read = min(p.read, cfg.ReadBytes)
 	}
 	p.chipMisses = p.chipMissPart()
+	p.atomSectors = uint32(max(mem.DRAMAtomBytes/int(p.sectorBytes), 1))
+	p.fullL2Line = uint32(uint64(1)<<(p.l2LineBytes/int(p.sectorBytes)) - 1)
+	p.slices = orInt(mem.L2Slices, 1)
 	p.coldBytes = -1
 	if cfg.AllSMsActive && cfg.FootprintBytes > 0 && (cfg.L2Bytes <= 0 || cfg.FootprintBytes <= uint64(cfg.L2Bytes)) {
 		read := cfg.FootprintBytes
@@ -236,6 +242,7 @@ func newMemParams(a *configs.Arch, cfg MemConfig) (memParams, error) {
 	p.reductionSectorTicks, p.reductionHeaderTicks = p.storeSectorTicks, p.storeSectorTicks
 	p.atomicShare = 1
 	p.atomicLineTicks = ticksFor(mem.AtomicLine, 1)
+	p.atomicRequestTicks = ticksFor(mem.AtomicRequest, 1)
 	if cfg.AllSMsActive {
 		p.atomicShare = ticks(max(cfg.SMs, 1))
 		if mem.AtomicSectorAll > 0 {

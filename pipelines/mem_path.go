@@ -55,6 +55,9 @@ type MemAccess struct {
 	Block        int // linear block index: tells atomics of several blocks on one line from those of one
 	Class        isa.Class
 	Effect       *isa.Effect
+	// Everywhere: all blocks of the grid use the same addresses. Gather: the addresses were read from memory, so those of other
+	// SMs fall on the same lines by chance.
+	Everywhere, Gather bool
 }
 
 // MemTiming is when things happen to an access, in absolute cycles, and what it touched.
@@ -93,6 +96,8 @@ type MemPath struct {
 	store         storePort
 	pending       []pendingWrite // combineSets sets of lines that stores wrote in part
 	moved, stored uint64         // sectors to and from L2, and those of them that were written
+	entry         *cacheLine     // of the latest line that was looked up in l2, nil if it has no place there
+	gatherDue     float64        // own misses of gathers not yet counted, see gatherMisses
 	oldOut        int            // sectors written back by evictOld
 	dirty, clean  int            // sectors in l2 that are marked as written; of these, written back before their time
 	oldDirty      uint64         // remainder of evictOld, in sectors x moved
@@ -123,6 +128,7 @@ func NewMemPath(a *configs.Arch, cfg MemConfig) (*MemPath, error) {
 	m.misses = newLeaveRing(p.missesInFlight)
 	m.store = newStorePort(&m.par)
 	m.budget = p.coldBytes
+	m.far.slices = make([]ticks, max(p.slices, 1))
 	m.far.array = make([]ticks, max(p.array.queues, 1))
 	m.far.dramFree = make([]ticks, p.dramQueues)
 	m.pending = make([]pendingWrite, combineSets*combineWays)

@@ -9,7 +9,7 @@ import (
 // without a conflict: the reads of the busiest bank, less one a pass. Operands that the previous instruction of the
 // program left in the reuse cache are not read.
 func ReadConflicts(a *configs.Arch, p *isa.Program) ([]int, error) {
-	m, err := newMachine(a, p)
+	m, err := newMachine(a, p, nil)
 	if err != nil {
 		return nil, err
 	}

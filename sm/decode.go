@@ -7,6 +7,7 @@ import (
 
 	"github.com/sarchlab/smsim/configs"
 	"github.com/sarchlab/smsim/isa"
+	"github.com/sarchlab/smsim/isa/lower"
 	"github.com/sarchlab/smsim/sim"
 )
 
@@ -46,8 +47,9 @@ type timing struct {
 	yield    bool // encoded bit: stay with the warp
 	dual     bool // may issue together with the next instruction
 	variable bool
-	indexed  bool // BRX, JMX: one target at a time
-	long     bool // a wait for its barrier is long_scoreboard
+	indexed  bool         // BRX, JMX: one target at a time
+	long     bool         // a wait for its barrier is long_scoreboard
+	origin   lower.Origin // of a memory instruction's address
 	// Register reads of the first and second pass; Seq: when the previous instruction of the program was the warp's
 	// previous one (reuse cache).
 	first, firstSeq, second, secondSeq reads
@@ -120,7 +122,7 @@ func stateByName(name string) (sim.WarpState, bool) {
 
 // newMachine joins the architecture's tables with the program. An instruction whose class the architecture does not
 // describe is an error that names both.
-func newMachine(a *configs.Arch, p *isa.Program) (*machine, error) {
+func newMachine(a *configs.Arch, p *isa.Program, params []byte) (*machine, error) {
 	m := &machine{arch: a, banks: max(1, a.RegisterFile.Banks)}
 	if m.banks > maxBanks {
 		return nil, fmt.Errorf("%s: register_file.banks is %d, at most %d are modelled", a.Name, m.banks, maxBanks)
@@ -152,9 +154,11 @@ func newMachine(a *configs.Arch, p *isa.Program) (*machine, error) {
 	}
 	keyIndex := map[string]int{}
 	m.code = make([]timing, len(p.Insts))
+	origins := lower.AddressOrigins(p, params)
 	for i := range p.Insts {
 		in := &p.Insts[i]
 		t, k, err := m.decode(in, index)
+		t.origin = origins[i]
 		if err != nil {
 			return nil, fmt.Errorf("%s: instruction %d (%s) of %s: %w", a.Name, i, in.Op, p.Name, err)
 		}

@@ -4,6 +4,7 @@ import (
 	akita "github.com/sarchlab/akita/v3/sim"
 
 	"github.com/sarchlab/smsim/isa"
+	"github.com/sarchlab/smsim/isa/lower"
 	"github.com/sarchlab/smsim/pipelines"
 	"github.com/sarchlab/smsim/sim"
 )
@@ -19,6 +20,7 @@ type memoryRequest struct {
 	writeBar   uint8
 	readBar    uint8
 	long       bool
+	origin     lower.Origin
 	cycle      uint64
 	class      isa.Class
 	effect     isa.Effect
@@ -49,7 +51,8 @@ func (u *loadStoreUnit) handle(cycle uint64) {
 	now := u.Engine().Clock.Time(cycle)
 	for m := u.port.Retrieve(now); m != nil; m = u.port.Retrieve(now) {
 		r := m.(*memoryRequest)
-		r.timing = u.path.Access(pipelines.MemAccess{Cycle: r.cycle, SubPartition: r.sub, Slot: r.slot, Block: r.block, Class: r.class, Effect: &r.effect})
+		r.timing = u.path.Access(pipelines.MemAccess{Cycle: r.cycle, SubPartition: r.sub, Slot: r.slot, Block: r.block, Class: r.class, Effect: &r.effect,
+			Everywhere: r.origin == 0, Gather: r.origin&lower.FromData != 0})
 		if u.NumHooks() > 0 {
 			u.emit(r)
 		}
@@ -85,6 +88,7 @@ func (s *SM) send(p *smsp, w *warp, c *timing, e *isa.Effect, t uint64) {
 		r.addr = *e.Addr
 		r.effect.Addr = &r.addr
 	}
+	r.origin = c.origin
 	r.long = c.long && e.Space != isa.SpaceShared
 	r.Src, r.Dst = s.memPort, s.lsu.port
 	r.SendTime = s.clockTime(t)

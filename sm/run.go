@@ -38,7 +38,7 @@ func Run(a *configs.Arch, p *isa.Program, l *isa.Launch, opt Options) (*sim.Resu
 	if opt.ResidentBlocks > 0 {
 		resident = min(resident, opt.ResidentBlocks)
 	}
-	m, err := newMachine(a, p)
+	m, err := newMachine(a, p, l.Params)
 	if err != nil {
 		return nil, err
 	}

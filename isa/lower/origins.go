@@ -1,0 +1,206 @@
+package lower
+
+import (
+	"encoding/binary"
+
+	"github.com/sarchlab/smsim/isa"
+)
+
+// Origin says what the address of a memory instruction was computed from, besides parameters and thread indices.
+type Origin uint8
+
+// Origins; an address can have both.
+const (
+	FromBlock Origin = 1 << iota // the block's index in the grid
+	FromData                     // values read from memory
+)
+
+// AddressOrigins finds the origin of every memory instruction's address, by index; other instructions have none. It follows registers
+// forward through the program, not through local memory, which counts as FromBlock. params are the launch's parameters: what is multiplied by one
+// that is zero leaves no trace. Where control goes is unknown after an
+// indirect jump without a table; then every address is FromBlock.
+func AddressOrigins(p *isa.Program, params []byte) []Origin {
+	out := make([]Origin, len(p.Insts))
+	a := originPass{p: p, params: params, in: make([]*originState, len(p.Insts))}
+	for i := range p.Insts {
+		in := &p.Insts[i]
+		for k := range in.Src[:in.NSrc] {
+			if o := &in.Src[k]; o.Kind == isa.KindLabel && o.Imm >= 0 && int(o.Imm) < len(a.in) {
+				a.leader(int(o.Imm))
+			}
+		}
+		for _, t := range p.Indexed[i] {
+			a.leader(t)
+		}
+		switch in.Op {
+		case isa.OpBRX, isa.OpJMX:
+			if len(p.Indexed[i]) == 0 {
+				for j := range out {
+					out[j] = FromBlock
+				}
+				return out
+			}
+		case isa.OpCALL:
+			if i+1 < len(a.in) {
+				a.leader(i + 1)
+				a.returns = append(a.returns, i+1)
+			}
+		}
+	}
+	for a.changed = true; a.changed; {
+		a.changed = false
+		a.sweep(out)
+	}
+	return out
+}
+
+// notZero marks a value that is not known to be zero in every thread.
+const notZero Origin = 1 << 7
+
+// originState is the origin of each register's value.
+type originState [ctlRegs]Origin
+
+type originPass struct {
+	p       *isa.Program
+	params  []byte
+	in      []*originState // at the targets of branches
+	returns []int          // instructions behind calls
+	changed bool
+	list    []int16
+}
+
+func (a *originPass) leader(i int) {
+	if a.in[i] == nil {
+		a.in[i] = new(originState)
+	}
+}
+
+// join adds a state to that at a branch target.
+func (a *originPass) join(i int, s *originState) {
+	for r, v := range s {
+		if v&^a.in[i][r] != 0 {
+			a.in[i][r] |= v
+			a.changed = true
+		}
+	}
+}
+
+// sweep goes through the program once, in the order of its addresses.
+func (a *originPass) sweep(out []Origin) {
+	var s originState
+	for r := range s {
+		s[r] = notZero
+	}
+	for i := range a.p.Insts {
+		in := &a.p.Insts[i]
+		if a.in[i] != nil {
+			a.join(i, &s)
+			s = *a.in[i]
+		}
+		if in.Class().IsMemory() {
+			out[i] |= a.address(in, &s)
+		}
+		a.step(in, &s)
+		for k := range in.Src[:in.NSrc] {
+			if o := &in.Src[k]; o.Kind == isa.KindLabel && o.Imm >= 0 && int(o.Imm) < len(a.in) {
+				a.join(int(o.Imm), &s)
+			}
+		}
+		for _, t := range a.p.Indexed[i] {
+			a.join(t, &s)
+		}
+		if in.Op == isa.OpRET {
+			for _, t := range a.returns {
+				a.join(t, &s)
+			}
+		}
+	}
+}
+
+// address is the origin of the registers in an instruction's address.
+func (a *originPass) address(in *isa.Inst, s *originState) (o Origin) {
+	for k := range in.Src[:in.NSrc] {
+		if in.Src[k].Kind != isa.KindMem {
+			continue
+		}
+		one := isa.Inst{Op: in.Op, Mod: in.Mod, NSrc: 1}
+		one.Src[0] = in.Src[k]
+		a.list = appendUses(a.list[:0], &one)
+		for _, r := range a.list {
+			o |= s[r]
+		}
+	}
+	return o &^ notZero
+}
+
+// step is what an instruction does to the origins. A guarded one may leave its result as it was.
+func (a *originPass) step(in *isa.Inst, s *originState) {
+	o := notZero
+	switch {
+	case in.Op == isa.OpIMAD || in.Op == isa.OpUIMAD || in.Op == isa.OpIMUL:
+		if in.NSrc < 2 || in.Mod.Sub != 0 {
+			o |= a.uses(in, s)
+		} else if a.zero(&in.Src[0], s) || a.zero(&in.Src[1], s) {
+			rest := isa.Inst{Op: isa.OpMOV}
+			if o = 0; in.NSrc > 2 {
+				rest.NSrc, rest.Src[0] = 1, in.Src[2]
+				if !a.zero(&in.Src[2], s) {
+					o = notZero
+				}
+			}
+			o |= a.uses(&rest, s)
+		} else {
+			o |= a.uses(in, s)
+		}
+	case (in.Op == isa.OpMOV || in.Op == isa.OpUMOV || in.Op == isa.OpLDC || in.Op == isa.OpULDC) && in.NSrc > 0 && in.Mod.Size <= 4 && a.zero(&in.Src[0], s):
+		o = 0
+	case in.Op == isa.OpS2R || in.Op == isa.OpCS2R || in.Op == isa.OpS2UR:
+		if in.NSrc > 0 && in.Src[0].Kind == isa.KindSpecial {
+			switch isa.SpecialReg(in.Src[0].Reg) {
+			case isa.SRCtaidX, isa.SRCtaidY, isa.SRCtaidZ, isa.SRVirtID, isa.SRSMID, isa.SRClusterCtaID, isa.SRCgaCtaID:
+				o |= FromBlock
+			}
+		}
+	case in.Class() == isa.ClassLDL:
+		o |= FromBlock
+	case in.Class().IsMemory():
+		o |= FromData
+	default:
+		o |= a.uses(in, s)
+	}
+	a.list = appendDefs(a.list[:0], in)
+	guarded := in.Guard.Kind != isa.KindNone && in.Guard.Reg != isa.PT
+	for _, r := range a.list {
+		if guarded {
+			s[r] |= o
+		} else {
+			s[r] = o
+		}
+	}
+}
+
+// uses is the origin of all registers that an instruction reads.
+func (a *originPass) uses(in *isa.Inst, s *originState) (o Origin) {
+	a.list = appendUses(a.list[:0], in)
+	for _, r := range a.list {
+		o |= s[r]
+	}
+	return o
+}
+
+// zero says whether a 32-bit operand is zero in every thread of the launch.
+func (a *originPass) zero(o *isa.Operand, s *originState) bool {
+	switch o.Kind {
+	case isa.KindImm:
+		return o.Imm == 0
+	case isa.KindReg:
+		return o.Reg == isa.RZ || !o.Is(isa.Wide64) && o.Reg < ctlPred && s[o.Reg] == 0
+	case isa.KindUReg:
+		return o.Reg == isa.URZ || !o.Is(isa.Wide64) && int(o.Reg) < ctlUPred-ctlUReg && s[ctlUReg+int(o.Reg)] == 0
+	case isa.KindConst:
+		at := o.Imm - int64(a.p.ParamBase)
+		return o.Bank == 0 && o.Reg == isa.RZ && !o.Is(isa.HasUReg) && at >= 0 && at+4 <= int64(len(a.params)) &&
+			binary.LittleEndian.Uint32(a.params[at:]) == 0
+	}
+	return false
+}

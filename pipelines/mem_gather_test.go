@@ -1,0 +1,95 @@
+package pipelines
+
+import (
+	"testing"
+
+	"github.com/sarchlab/smsim/isa"
+)
+
+// TestDRAMAtom: DRAM brings 64 bytes; the other sector is there when the first is, and no sooner.
+func TestDRAMAtom(t *testing.T) {
+	m := newPath(t, MemConfig{L2Bytes: 1 << 30})
+	one := func(cycle, addr uint64) MemTiming {
+		ld := access(cycle, isa.ClassLDG, 4, stride(addr, 0))
+		ld.Effect.Inst.Mod.Flags = isa.ModStrong
+		return m.Access(ld)
+	}
+	first := one(1000, page)
+	if first.DRAMBytes != 64 || first.Level != LevelDRAM {
+		t.Fatalf("first sector: %d bytes from %v, want 64 from dram", first.DRAMBytes, first.Level)
+	}
+	if got := one(1100, page+32); got.DRAMBytes != 0 || got.Level != LevelL2 || got.Result != first.Result {
+		t.Errorf("its neighbour 100 cycles later: %d bytes from %v at %d, want none from l2 at %d", got.DRAMBytes, got.Level, got.Result, first.Result)
+	}
+	if got := one(5000, page+32); got.Result-5000 > 300 {
+		t.Errorf("its neighbour later: %d cycles", got.Result-5000)
+	}
+	if got := one(6000, page+64); got.DRAMBytes != 64 {
+		t.Errorf("the next pair: %d bytes", got.DRAMBytes)
+	}
+}
+
+// TestGatherMisses: a gather of all SMs misses less the more of the data they have brought in: chase_warp's 300 links of 2 MB a warp
+// miss 58 times in a hundred with one warp an SM, 38 with two, as the DRAM counters say; other loads take this SM's share first.
+func TestGatherMisses(t *testing.T) {
+	for _, c := range []struct {
+		loads  int
+		gather bool
+		min    float64
+		max    float64
+	}{
+		{300, true, 0.53, 0.63},
+		{600, true, 0.33, 0.42},
+		{200, false, 1, 1},
+	} {
+		m := newPath(t, chipConfig(2<<20, 2<<20, false))
+		misses := 0
+		for i := 0; i < c.loads; i++ {
+			ld := access(uint64(1000+i*1000), isa.ClassLDG, 4, stride(page+uint64(i)*7919%16384*128, 0))
+			ld.Gather = c.gather
+			if m.Access(ld).DRAMBytes > 0 {
+				misses++
+			}
+		}
+		if part := float64(misses) / float64(c.loads); part < c.min || part > c.max {
+			t.Errorf("%d loads, gather %v: %.2f miss, want %.2f to %.2f", c.loads, c.gather, part, c.min, c.max)
+		}
+	}
+}
+
+// TestAtomicSlices: cycles a warp-instruction takes of the whole chip when all SMs update the same words, and that different slices
+// work beside each other.
+func TestAtomicSlices(t *testing.T) {
+	for _, c := range []struct {
+		name       string
+		addr       func(warp uint64) func(int) uint64
+		everywhere bool
+		cas        bool
+		want, slop float64
+	}{
+		{"one word", func(uint64) func(int) uint64 { return stride(page, 0) }, true, false, 44.1, 1},
+		{"words of a line", func(uint64) func(int) uint64 { return stride(page, 4) }, true, false, 4.2, 0.1},
+		{"words of a line, compare and swap", func(uint64) func(int) uint64 { return stride(page, 4) }, true, true, 7.8, 0.3},
+		{"sectors of 8 lines", func(uint64) func(int) uint64 { return stride(page, 32) }, true, false, 20.7, 4.5},
+		{"32 lines", func(uint64) func(int) uint64 { return stride(page, 128) }, true, false, 5.76, 0.4},
+		{"words 256 bytes apart", func(w uint64) func(int) uint64 { return stride(page+w%2*256, 0) }, true, false, 22.05, 0.6},
+		{"words 512 bytes apart", func(w uint64) func(int) uint64 { return stride(page+w%2*512, 0) }, true, false, 42, 3},
+		{"words 1024 bytes apart", func(w uint64) func(int) uint64 { return stride(page+w%2*1024, 0) }, true, false, 22.05, 0.6},
+		{"each block its own word", func(uint64) func(int) uint64 { return stride(page, 0) }, false, false, 0.8, 0.5},
+	} {
+		const n = 64
+		m := newPath(t, chipConfig(1<<20, 1<<20, true))
+		var end uint64
+		for i := uint64(0); i < n; i++ {
+			a := access(1000+i*4, isa.ClassATOMG, 4, c.addr(i))
+			a.Everywhere = c.everywhere
+			if c.cas {
+				a.Effect.Inst.Mod.Sub = isa.SubCAS
+			}
+			end = max(end, m.Access(a).Complete)
+		}
+		if got := float64(end-1000) / n / 132; got < c.want-c.slop || got > c.want+c.slop {
+			t.Errorf("%s: %.2f cycles a warp-instruction and SM, want %.2f", c.name, got, c.want)
+		}
+	}
+}
