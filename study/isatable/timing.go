@@ -152,6 +152,9 @@ func (f *Form) loopKernel(l loop, probe Probe) string {
 		p("xor.b64 %%acc, %%ra, %%rb; xor.b64 %%acc, %%acc, %%rc; setp.eq.u64 %%more, %%acc, 0x9e3779b97f4a7c15; @%%more st.global.u64 [%%pd], %%acc;")
 	}
 	p("bar.sync 0;\nmov.u64 %%t0, %%clock64;\nLOOP:")
+	if probe != AsMeasured {
+		p(".pragma \"nounroll\";")
+	}
 	for range l.body {
 		for k := range l.chains {
 			text := f.PTX
