@@ -2,8 +2,6 @@ package lower
 
 import (
 	"math/bits"
-
-	"github.com/sarchlab/smsim/isa"
 )
 
 // bitset is a set of dense register numbers.
@@ -46,9 +44,7 @@ func (f *fn) live() *liveness {
 					g.set(id)
 				}
 			})
-			if in.Guard.Kind == isa.KindNone {
-				f.defs(in, n, k.set)
-			}
+			f.kills(in, n, k.set)
 		}
 		gen[b.id], kill[b.id] = g, k
 		l.in = append(l.in, newBitset(n.total))

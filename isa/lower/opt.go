@@ -182,9 +182,7 @@ func (f *fn) removeDeadWrites() {
 					continue
 				}
 			}
-			if in.Guard.Kind == isa.KindNone {
-				f.defs(in, n, live.clear)
-			}
+			f.kills(in, n, live.clear)
 			f.uses(in, n, live.set)
 		}
 	}

@@ -19,7 +19,7 @@ func (f *fn) ifConvert() {
 	for round := 0; round < 8; round++ {
 		changed := false
 		f.edges()
-		u := f.uniformity()
+		u, home := f.uniformity(), f.homes()
 		for i := 0; i < len(f.blocks); i++ {
 			b := f.blocks[i]
 			t := b.terminator()
@@ -39,7 +39,7 @@ func (f *fn) ifConvert() {
 				// if without else
 				g := t.Guard
 				g.Flags ^= isa.Neg
-				guardAll(next, g)
+				f.guardAll(next, g, home)
 				b.insts = b.insts[:len(b.insts)-1]
 				b.to = nil
 				converted = true
@@ -47,16 +47,16 @@ func (f *fn) ifConvert() {
 				next.succs[0] == b.to.succs[0] && b.to.to == nil && next.to != nil && f.predicable(next, t.Guard, most-1) && f.predicable(b.to, t.Guard, most):
 				g := t.Guard
 				other := b.to
-				guardAll(other, g)
+				f.guardAll(other, g, home)
 				g.Flags ^= isa.Neg
 				next.insts = next.insts[:len(next.insts)-1]
 				next.to = nil
-				guardAll(next, g)
+				f.guardAll(next, g, home)
 				b.insts = b.insts[:len(b.insts)-1]
 				b.to = nil
 				converted = true
 			}
-			if !converted && f.predicateOneSide(i, most) {
+			if !converted && f.predicateOneSide(i, most, home) {
 				converted = true
 			}
 			if converted {
@@ -74,7 +74,7 @@ func (f *fn) ifConvert() {
 
 // predicateOneSide predicates the first side of an if with else whose other side cannot be: the branch then skips only
 // the other.
-func (f *fn) predicateOneSide(i, most int) bool {
+func (f *fn) predicateOneSide(i, most int, home map[isa.Operand]*block) bool {
 	b := f.blocks[i]
 	if i+2 >= len(f.blocks) {
 		return false
@@ -90,6 +90,7 @@ func (f *fn) predicateOneSide(i, most int) bool {
 	if f.predicable(next, g, most-1) && !hasFence(other) {
 		g.Flags ^= isa.Neg
 		b.insts = f.keepForOther(b.insts, next, other)
+		f.markWhole(next, home)
 		n := next.insts[:len(next.insts)-1]
 		branch := next.insts[len(next.insts)-1]
 		for k := range n {
@@ -195,8 +196,56 @@ func (f *fn) predicable(b *block, g isa.Operand, most int) bool {
 	return n > 0 && n <= most
 }
 
-func guardAll(b *block, g isa.Operand) {
+// guardAll puts the block's instructions under g.
+func (f *fn) guardAll(b *block, g isa.Operand, home map[isa.Operand]*block) {
+	f.markWhole(b, home)
 	for i := range b.insts {
 		b.insts[i].Guard = g
 	}
+}
+
+// markWhole notes the registers that live only inside a block that is to be predicated, first written there and then read.
+func (f *fn) markWhole(b *block, home map[isa.Operand]*block) {
+	if f.whole == nil {
+		f.whole = map[isa.Operand]bool{}
+	}
+	seen := map[isa.Operand]bool{}
+	for i := range b.insts {
+		in := &b.insts[i]
+		f.names(in.Src[:in.NSrc], func(key isa.Operand) { seen[key] = true })
+		f.names(in.Dst[:in.NDst], func(key isa.Operand) {
+			if !seen[key] && home[key] == b && in.Guard.Kind == isa.KindNone {
+				f.whole[key] = true
+			}
+			seen[key] = true
+		})
+	}
+}
+
+// names calls visit for every virtual register of the operands.
+func (f *fn) names(list []isa.Operand, visit func(key isa.Operand)) {
+	for i := range list {
+		f.members(&list[i], func(kind isa.OperandKind, r isa.Reg) { visit(isa.Operand{Kind: kind, Reg: r}) })
+	}
+}
+
+// homes gives, for each register that only one block names, that block.
+func (f *fn) homes() map[isa.Operand]*block {
+	home := map[isa.Operand]*block{}
+	for _, b := range f.blocks {
+		note := func(key isa.Operand) {
+			if h, ok := home[key]; ok && h != b {
+				home[key] = nil
+				return
+			}
+			home[key] = b
+		}
+		for i := range b.insts {
+			in := &b.insts[i]
+			f.names(in.Src[:in.NSrc], note)
+			f.names(in.Dst[:in.NDst], note)
+			f.members(&in.Guard, func(kind isa.OperandKind, r isa.Reg) { note(isa.Operand{Kind: kind, Reg: r}) })
+		}
+	}
+	return home
 }

@@ -223,9 +223,7 @@ func (f *fn) newAllocation() *allocation {
 					}
 				}
 			})
-			if in.Guard.Kind == isa.KindNone {
-				f.defs(in, n, live.clear)
-			}
+			f.kills(in, n, live.clear)
 			f.uses(in, n, live.set)
 		}
 	}

@@ -2,8 +2,6 @@ package lower
 
 import (
 	"sort"
-
-	"github.com/sarchlab/smsim/isa"
 )
 
 // spillCandidate is a group of registers that spilling would move to memory together: coalesced ones, and the words of a tuple.
@@ -152,9 +150,7 @@ func (f *fn) spillCandidates(a *allocation) (list []spillCandidate, at [][]int32
 			in := &b.insts[i]
 			f.defs(in, l.n, live.set)
 			note(2*(base+i)+1, func(visit func(id int)) { f.defs(in, l.n, visit) })
-			if in.Guard.Kind == isa.KindNone {
-				f.defs(in, l.n, live.clear)
-			}
+			f.kills(in, l.n, live.clear)
 			f.uses(in, l.n, live.set)
 			note(2*(base+i), func(visit func(id int)) { f.uses(in, l.n, visit) })
 		}

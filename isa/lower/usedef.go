@@ -93,8 +93,29 @@ func (f *fn) uses(in *isa.Inst, n numbering, visit func(id int)) {
 		f.members(&in.Src[i], each)
 	}
 	if in.Guard.Kind != isa.KindNone {
-		f.defs(in, n, visit)
+		f.guardedDefs(in, n, false, visit)
 	}
+}
+
+// guardedDefs calls visit for the results of a guarded instruction that nobody reads in lanes where the guard is false
+// (whole), or for the others.
+func (f *fn) guardedDefs(in *isa.Inst, n numbering, whole bool, visit func(id int)) {
+	for i := range in.Dst[:in.NDst] {
+		f.members(&in.Dst[i], func(kind isa.OperandKind, r isa.Reg) {
+			if f.whole[isa.Operand{Kind: kind, Reg: r}] == whole {
+				visit(n.of(kind, r))
+			}
+		})
+	}
+}
+
+// kills calls visit for every virtual register whose value before the instruction is of no use after it.
+func (f *fn) kills(in *isa.Inst, n numbering, visit func(id int)) {
+	if in.Guard.Kind == isa.KindNone {
+		f.defs(in, n, visit)
+		return
+	}
+	f.guardedDefs(in, n, true, visit)
 }
 
 // defs calls visit for every virtual register that the instruction writes.
