@@ -229,7 +229,7 @@ func isShiftRight(in *isa.Inst) bool {
 
 // fuseOldAdd makes IADD3 and ISCADD of two-operand additions on Maxwell and Pascal.
 func (u *fuser) fuseOldAdd(in *isa.Inst) bool {
-	if in.Mod.Flags != 0 || u.f.t.SM >= 70 {
+	if in.Mod.Flags&^isa.ModCC != 0 || u.f.t.SM >= 70 {
 		return false
 	}
 	for k := range 2 {
@@ -247,7 +247,7 @@ func (u *fuser) fuseOldAdd(in *isa.Inst) bool {
 				u.take(d)
 				return true
 			}
-		case d.Op == isa.OpIADD && d.Mod.Flags == 0:
+		case d.Op == isa.OpIADD && d.Mod.Flags == 0 && in.Mod.Flags == 0:
 			x, y := d.Src[0], d.Src[1]
 			if o.Is(isa.Neg) {
 				x, y = neg(x), neg(y)
