@@ -22,7 +22,7 @@ func TestUniformInvariants(t *testing.T) {
 		{"beside an immediate", "add.u32 %u, %m, 12345;", "mad.lo.u32 %r3, %u, 77, %r3;", 0},
 		{"not in the loop", "add.u32 %u, %m, 12345; xor.b32 %r3, %r3, %u;", "mad.lo.u32 %r3, %r3, 77, %i;", 0},
 	} {
-		m, err := ptx.Parse("t.ptx", []byte(frame+c.before+"\n$L: "+c.loop+" add.u32 %i, %i, 1; setp.lt.u32 %p, %i, %n; @%p bra $L;\nst.global.u32 [%q], %r3; ret; }\n"))
+		m, err := ptx.Parse("t.ptx", []byte(frame+c.before+"\n$L:\n.pragma \"nounroll\";\n"+c.loop+" add.u32 %i, %i, 1; setp.lt.u32 %p, %i, %n; @%p bra $L;\nst.global.u32 [%q], %r3; ret; }\n"))
 		if err != nil {
 			t.Fatal(err)
 		}
