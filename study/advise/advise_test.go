@@ -13,6 +13,21 @@ import (
 // bundledCase is the small launch of a variant of a bundled study.
 func bundledCase(t *testing.T, name, variant string) *workloads.Plan {
 	t.Helper()
+	p := bundledCases(t, name, variant)
+	p.Cases = p.Cases[:1]
+	return p
+}
+
+// lastLaunch is the launch that fills the SM.
+func lastLaunch(t *testing.T, name, variant string) *workloads.Plan {
+	t.Helper()
+	p := bundledCases(t, name, variant)
+	p.Cases = p.Cases[len(p.Cases)-1:]
+	return p
+}
+
+func bundledCases(t *testing.T, name, variant string) *workloads.Plan {
+	t.Helper()
 	p, err := workloads.LoadFS(workloads.Bundled(), path.Join(name, "study.yaml"))
 	if err != nil {
 		t.Fatal(err)
@@ -22,7 +37,6 @@ func bundledCase(t *testing.T, name, variant string) *workloads.Plan {
 	if len(p.Cases) == 0 {
 		t.Fatalf("%s has no variant %s", name, variant)
 	}
-	p.Cases = p.Cases[:1]
 	return p
 }
 
@@ -38,7 +52,7 @@ func TestKernels(t *testing.T) {
 		{"conv1d", "conv1d_imad", []string{"dot"}, 1.05},
 		{"sad4", "sad4_absdiff", []string{"sad"}, 0.9},
 		{"montmul", "montmul", []string{"wide"}, 1.02},
-		{"hamming", "hamming", []string{"popc"}, 0.9},
+		{"hamming", "hamming", []string{"popc"}, 1.15}, // on a full SM, where the pipe of the counts is the limit
 		{"divide", "divide_param", []string{"constant"}, 1.2},
 		{"floyd", "floyd_nofuse", []string{"constant"}, 0},
 		{"sw", "sw_nofuse", []string{"constant", "minmax"}, 0},
@@ -53,6 +67,9 @@ func TestKernels(t *testing.T) {
 	} {
 		t.Run(c.variant, func(t *testing.T) {
 			p := bundledCase(t, c.workload, c.variant)
+			if c.workload == "hamming" {
+				p = lastLaunch(t, c.workload, c.variant)
+			}
 			var got []string
 			cs := p.Cases[0]
 			m, err := ptx.Parse(cs.Kernel.Path, cs.Kernel.Text)

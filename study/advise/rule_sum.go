@@ -211,17 +211,22 @@ func (k *kernel) carrySave(put func(*ptx.Instr), words []ptx.Arg, dst, acc ptx.A
 		}
 		words = carries
 	}
+	// The counts are added up before the sum so far, which may come from the iteration before.
+	var sum ptx.Arg
 	for i, x := range rest {
 		p, to := n.fresh("b32"), n.fresh("b32")
-		if i == len(rest)-1 {
-			to = dst
-		}
 		put(op("popc.b32", p, x.w))
-		if x.shift == 0 {
-			put(op("add.s32", to, p, acc))
-		} else {
-			put(op("mad.lo.s32", to, p, num(1<<x.shift), acc))
+		switch {
+		case i == 0 && x.shift == 0:
+			to = p
+		case i == 0:
+			put(op("shl.b32", to, p, num(int64(x.shift))))
+		case x.shift == 0:
+			put(op("add.s32", to, p, sum))
+		default:
+			put(op("mad.lo.s32", to, p, num(1<<x.shift), sum))
 		}
-		acc = to
+		sum = to
 	}
+	put(op("add.s32", dst, sum, acc))
 }
