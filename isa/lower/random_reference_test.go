@@ -158,6 +158,12 @@ func (r *threadReference) step(in *ptx.Instr) error {
 	case "addc":
 		r.set(d, v[1]+v[2]+r.carry, w)
 	case "sub":
+		if in.Has("cc") {
+			r.carry = 0
+			if v[1] < v[2] {
+				r.carry = 1
+			}
+		}
 		r.set(d, v[1]-v[2], w)
 	case "mul.lo":
 		r.set(d, v[1]*v[2], w)
@@ -204,6 +210,10 @@ func (r *threadReference) step(in *ptx.Instr) error {
 		r.set(d, v[k], w)
 	case "setp":
 		ok := map[string]bool{"lt": less(1, 2), "ge": !less(1, 2), "gt": less(2, 1), "le": !less(2, 1), "eq": v[1] == v[2], "ne": v[1] != v[2]}[in.Mods[0]]
+		if len(in.Args) == 4 {
+			q := r.regs[in.Args[3].Name] != 0 != in.Args[3].Neg
+			ok = map[string]bool{"and": ok && q, "or": ok || q, "xor": ok != q}[in.Mods[1]]
+		}
 		r.regs[d.Name] = 0
 		if ok {
 			r.regs[d.Name] = 1
@@ -245,6 +255,86 @@ func (r *threadReference) step(in *ptx.Instr) error {
 		} else {
 			r.set(d, x>>n, 32)
 		}
+	default:
+		return r.rarer(in, name, v, w, sgn)
+	}
+	return nil
+}
+
+// rarer executes the instructions of programWriter.rarer.
+func (r *threadReference) rarer(in *ptx.Instr, name string, v []uint64, w uint, sgn bool) error {
+	d := &in.Args[0]
+	signed := func(i int) int64 { return sext(v[i], w) }
+	switch name {
+	case "brev":
+		r.set(d, uint64(bits.Reverse32(uint32(v[1]))), w)
+	case "bfind":
+		x := v[1]
+		if sgn && signed(1) < 0 {
+			x = ^x & (1<<w - 1)
+		}
+		r.set(d, uint64(bits.Len64(x)-1), 32)
+	case "bfi":
+		pos, n := r.value(&in.Args[3])&0xff, r.value(&in.Args[4])&0xff
+		out := v[2]
+		for i := uint64(0); i < n && pos+i < uint64(w); i++ {
+			out = out&^(1<<(pos+i)) | v[1]>>i&1<<(pos+i)
+		}
+		r.set(d, out, w)
+	case "mad.wide":
+		c := r.value(&in.Args[3])
+		if sgn {
+			r.set(d, uint64(signed(1)*signed(2))+c, 64)
+		} else {
+			r.set(d, v[1]*v[2]+c, 64)
+		}
+	case "lop3":
+		lut, out := r.value(&in.Args[4]), uint64(0)
+		for i := range 32 {
+			out |= lut >> (v[1]>>i&1<<2 | v[2]>>i&1<<1 | v[3]>>i&1) & 1 << i
+		}
+		r.set(d, out, w)
+	case "div", "rem":
+		switch {
+		case v[2] == 0 && name == "div":
+			r.set(d, ^uint64(0), w)
+		case v[2] == 0:
+			r.set(d, ^uint64(0), w)
+		case sgn && name == "div":
+			r.set(d, uint64(signed(1)/signed(2)), w)
+		case sgn:
+			r.set(d, uint64(signed(1)%signed(2)), w)
+		case name == "div":
+			r.set(d, v[1]/v[2], w)
+		default:
+			r.set(d, v[1]%v[2], w)
+		}
+	case "slct":
+		k := 2
+		if int32(r.value(&in.Args[3])) >= 0 {
+			k = 1
+		}
+		r.set(d, v[k], w)
+	case "subc":
+		r.set(d, v[1]-v[2]-r.carry, w)
+	case "dp4a":
+		s := v[3]
+		for i := range 4 {
+			part := func(x uint64, typ string) int64 {
+				if typ == "s32" {
+					return int64(int8(x >> (8 * i)))
+				}
+				return int64(uint8(x >> (8 * i)))
+			}
+			s += uint64(part(v[1], in.Mods[0]) * part(v[2], in.Mods[1]))
+		}
+		r.set(d, s, 32)
+	case "sad":
+		x, y := int64(v[1]), int64(v[2])
+		if sgn {
+			x, y = signed(1), signed(2)
+		}
+		r.set(d, uint64(max(x-y, y-x))+v[3], w)
 	default:
 		return fmt.Errorf("%s: the reference does not know it", in.Text)
 	}

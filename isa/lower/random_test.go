@@ -18,6 +18,7 @@ type programWriter struct {
 	r     *rand.Rand
 	label int
 	temp  int
+	last  int // predicate written in this section, 0: none
 }
 
 func (w *programWriter) reg() string {
@@ -36,7 +37,7 @@ func (w *programWriter) pick(s ...string) string { return s[w.r.Intn(len(s))] }
 
 func (w *programWriter) instruction() {
 	d := w.onlyReg()
-	switch w.r.Intn(35) {
+	switch w.r.Intn(41) {
 	case 0, 1:
 		w.out("add.s32 %s, %s, %s;", d, w.reg(), w.reg())
 	case 2:
@@ -118,13 +119,78 @@ func (w *programWriter) instruction() {
 	case 34:
 		w.out("%s %s, %s, %s;", w.pick("min.u32", "max.u32", "min.s32", "max.s32"), d, w.onlyReg(), w.pick("0", "255", "65535", "127", "-128"))
 		w.out("and.b32 %s, %s, %d;", w.onlyReg(), d, w.r.Intn(1<<16))
+	case 35, 36, 37, 38, 39, 40:
+		w.rarer(d)
 	case 21:
 		w.out("st.shared.u32 [%%sh+%d], %s;", 4*w.r.Intn(4), w.onlyReg())
 		w.out("ld.shared.u32 %s, [%%sh+%d];", d, 4*w.r.Intn(4))
 	}
 }
 
+// pred is a predicate, written here or earlier in the section.
+func (w *programWriter) pred() string {
+	if w.last == 0 || w.r.Intn(2) == 0 {
+		w.temp++
+		w.last = w.temp
+		w.out("setp.%s %%p%d, %s, %s;", w.pick("lt.s32", "gt.u32", "ne.s32"), w.temp, w.onlyReg(), w.reg())
+	}
+	return fmt.Sprintf("%%p%d", w.last)
+}
+
+// rarer is an instruction of the rest of the integer set.
+func (w *programWriter) rarer(d string) {
+	switch w.r.Intn(20) {
+	case 0:
+		w.out("%s %s, %s;", w.pick("neg.s32", "abs.s32", "brev.b32", "bfind.u32", "bfind.s32", "cnot.b32"), d, w.onlyReg())
+	case 1:
+		w.out("bfi.b32 %s, %s, %s, %s, %d;", d, w.onlyReg(), w.onlyReg(), w.pick(w.onlyReg(), fmt.Sprint(w.r.Intn(40))), w.r.Intn(34))
+	case 2:
+		w.out("mul.lo.s64 %s, %s, %s;", w.wide(), w.wide(), w.pick(w.wide(), "3", "-10", "4096"))
+	case 3:
+		w.out("mad.wide.%s %s, %s, %s, %s;", w.pick("u32", "s32"), w.wide(), w.onlyReg(), w.reg(), w.wide())
+	case 4:
+		w.out("lop3.b32 %s, %s, %s, %s, %d;", d, w.onlyReg(), w.onlyReg(), w.reg(), w.r.Intn(256))
+	case 5:
+		w.out("%s %s, %s, %d;", w.pick("div.u32", "div.s32", "rem.u32", "rem.s32"), d, w.onlyReg(), []int{3, 7, 8, 10, 64, 1000, 12345}[w.r.Intn(7)])
+	case 6:
+		w.out("%s %s, %s, %s;", w.pick("div.u32", "div.s32", "rem.u32", "rem.s32"), d, w.onlyReg(), w.onlyReg())
+	case 7:
+		w.out("%s %s, %s, %s;", w.pick("min.s64", "max.s64", "min.u64", "max.u64"), w.wide(), w.wide(), w.wide())
+	case 8, 9:
+		q := w.pred()
+		w.temp++
+		w.out("setp.%s.%s.%s %%p%d, %s, %s, %s%s;", w.pick("lt", "ge", "eq"), w.pick("and", "or", "xor"), w.pick("s32", "u32"), w.temp, w.onlyReg(), w.reg(), w.pick("", "!"), q)
+		w.out("selp.b32 %s, %s, %s, %%p%d;", d, w.reg(), w.onlyReg(), w.temp)
+	case 10, 11:
+		p, q := w.pred(), w.pred()
+		w.temp++
+		w.out("%s %%p%d, %s, %s;", w.pick("and.pred", "or.pred", "xor.pred"), w.temp, p, q)
+		w.out("@%s%%p%d add.s32 %s, %s, %s;", w.pick("", "!"), w.temp, d, w.onlyReg(), w.reg())
+	case 12:
+		w.out("selp.b64 %s, %s, %s, %s;", w.wide(), w.wide(), w.wide(), w.pred())
+	case 13:
+		w.out("slct.b32.s32 %s, %s, %s, %s;", d, w.onlyReg(), w.onlyReg(), w.onlyReg())
+	case 14:
+		w.out("cvt.s64.s32 %s, %s;", w.wide(), w.onlyReg())
+	case 15:
+		w.out("cvt.u16.u32 %%h1, %s;", w.onlyReg())
+		w.out("cvt.u16.u32 %%h2, %s;", w.onlyReg())
+		w.out("%s %%h3, %%h1, %%h2;", w.pick("add.s16", "sub.s16", "mul.lo.s16", "min.s16", "max.u16", "and.b16", "xor.b16"))
+		w.out("%s %s, %%h3;", w.pick("cvt.u32.u16", "cvt.s32.s16"), d)
+	case 16:
+		w.out("sub.cc.u32 %s, %s, %s;", d, w.onlyReg(), w.onlyReg())
+		w.out("subc.u32 %s, %s, %s;", w.onlyReg(), w.onlyReg(), w.onlyReg())
+	case 17:
+		w.out("%s %s, %s, %s, %s;", w.pick("dp4a.u32.u32", "dp4a.s32.s32", "dp4a.u32.s32"), d, w.onlyReg(), w.onlyReg(), w.reg())
+	case 18:
+		w.out("%s %s, %s, %s, %s;", w.pick("sad.s32", "sad.u32"), d, w.onlyReg(), w.onlyReg(), w.reg())
+	case 19:
+		w.out("%s %s, %s, %s;", w.pick("and.b64", "or.b64", "xor.b64"), w.wide(), w.wide(), w.pick(w.wide(), "0xff00ff", "-4096"))
+	}
+}
+
 func (w *programWriter) section(depth int) {
+	w.last = 0
 	for range 3 + w.r.Intn(12) {
 		w.instruction()
 	}
@@ -240,7 +306,7 @@ func randomKernel(seed int64) string {
 	body := w.sb.String()
 	w.sb.Reset()
 	w.sb.WriteString(".version 7.0\n.target sm_50\n.address_size 64\n.visible .entry k(.param .u64 out, .param .u32 n)\n{\n")
-	fmt.Fprintf(&w.sb, "\t.reg .b32 %%r<20>, %%t<%d>, %%c<%d>, %%sh, %%sb;\n\t.reg .b64 %%rd<20>;\n\t.reg .pred %%p<%d>;\n\t.shared .align 4 .b8 buf[2048];\n", w.temp+1, w.label+1, w.temp+1)
+	fmt.Fprintf(&w.sb, "\t.reg .b32 %%r<20>, %%t<%d>, %%c<%d>, %%sh, %%sb;\n\t.reg .b64 %%rd<20>;\n\t.reg .b16 %%h<4>;\n\t.reg .pred %%p<%d>;\n\t.shared .align 4 .b8 buf[2048];\n", w.temp+1, w.label+1, w.temp+1)
 	w.out("mov.u32 %%r0, %%ctaid.x;")
 	w.out("mov.u32 %%r1, %%tid.x;")
 	w.out("ld.param.u64 %%rd1, [out];")
