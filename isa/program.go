@@ -22,6 +22,7 @@ type Program struct {
 	SharedBytes int    // static shared memory a block
 	SharedBase  uint32 // offset of the first static shared byte: 0, or 0x400 where the listing's addresses include the system's part
 	LocalBytes  int    // local memory (stack) a thread
+	Address32   bool   // addresses of global memory have 32 bits
 	ParamBase   uint32 // offset of the first parameter in constant bank 0
 	Params      []Param
 	ConstBanks  map[uint8][]byte // initialised constant banks other than bank 0 (parameters)

@@ -9,6 +9,9 @@ import (
 // MaxMemoryBytes bounds the buffers of one launch together.
 const MaxMemoryBytes = 8 << 30
 
+// maxMemory32 bounds them where addresses have 32 bits.
+const maxMemory32 = 3 << 30
+
 // NewLaunch allocates and fills the buffers of a case and lays out the parameters of the compiled kernel.
 // The buffers come back in argument order; scalars have nil. Errors name the argument, the parameter and its declared type.
 func (c *Case) NewLaunch(p *isa.Program) (*isa.Launch, []*isa.Buffer, error) {
@@ -26,7 +29,7 @@ func (c *Case) NewLaunch(p *isa.Program) (*isa.Launch, []*isa.Buffer, error) {
 	}
 	total := uint64(0)
 	for k, i := range params {
-		if err := c.Args[i].fits(i, &p.Params[k], p.Name); err != nil {
+		if err := c.Args[i].fits(i, &p.Params[k], p); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -36,6 +39,12 @@ func (c *Case) NewLaunch(p *isa.Program) (*isa.Launch, []*isa.Buffer, error) {
 		}
 	}
 	l := &isa.Launch{Grid: c.Grid, Block: c.Block, DynamicShared: c.DynamicShared, Mem: isa.NewMemory()}
+	if p.Address32 {
+		if total > maxMemory32 {
+			return nil, nil, c.Place.Errorf("the buffers need %d bytes, but kernel %s has addresses of 32 bits, which reach %d", total, p.Name, uint64(maxMemory32))
+		}
+		l.Mem = isa.NewMemory32()
+	}
 	bufs := make([]*isa.Buffer, len(c.Args))
 	for _, i := range images {
 		a := &c.Args[i]
@@ -89,16 +98,16 @@ func (a *Arg) label(i int) string {
 	return fmt.Sprintf("argument %d", i+1)
 }
 
-// fits checks the argument against the parameter that it is for.
-func (a *Arg) fits(i int, p *isa.Param, kernel string) error {
+// fits checks the argument against the parameter of the kernel that it is for.
+func (a *Arg) fits(i int, p *isa.Param, kernel *isa.Program) error {
 	declared := TypeName(p.Type)
 	bad := func(format string, args ...any) error {
-		return a.Errorf("argument %d (%s) does not fit parameter %s of kernel %s, declared %s: %s", i+1, a.What(), p.Name, kernel,
+		return a.Errorf("argument %d (%s) does not fit parameter %s of kernel %s, declared %s: %s", i+1, a.What(), p.Name, kernel.Name,
 			declare(p), fmt.Sprintf(format, args...))
 	}
 	size := uint32(len(a.Raw))
 	switch {
-	case a.IsBuffer() && p.Size != 8 && p.Size != 4, a.IsBuffer() && isFloat(declared), a.IsBuffer() && p.Size == 4 && !p.Pointer:
+	case a.IsBuffer() && p.Size != 8 && p.Size != 4, a.IsBuffer() && isFloat(declared), a.IsBuffer() && p.Size == 4 && !p.Pointer && !kernel.Address32:
 		return bad("a buffer needs a pointer parameter")
 	case a.IsBuffer():
 		return nil

@@ -46,7 +46,7 @@ func Compile(m *ptx.Module, entry string, t *isa.Target, opt Options) (*isa.Prog
 	f.link.semantics = opt.Semantics
 	f.link.units = []*fn{f}
 	f.opaqueMoves = opt.OpaqueMoves
-	p := &isa.Program{Name: src.Name, SM: t.SM, ParamBase: t.ParamBase, InstBytes: t.InstBytes, SourceFile: m.File, Source: m.Lines,
+	p := &isa.Program{Name: src.Name, SM: t.SM, ParamBase: t.ParamBase, InstBytes: t.InstBytes, Address32: m.AddressSize == 32, SourceFile: m.File, Source: m.Lines,
 		Control: isa.ControlComputed, SchedPadding: t.SM >= 30 && t.SM < 70}
 	if err := f.front(p); err != nil {
 		return nil, err
