@@ -175,6 +175,13 @@ func (u *fuser) fuseAdd(in *isa.Inst) bool {
 			in.Src = [isa.MaxSrc]isa.Operand{d.Src[2], rest[0], rz, imm(32 - n)}
 			u.take(d)
 			return true
+		case isSignedShiftRight(d) && t[k].Flags == 0 && len(rest) == 1 && u.f.t.SM >= 70 && rest[0].Kind == isa.KindReg && rest[0].Flags == 0:
+			n, _ := constant(d.Src[1])
+			in.Op, in.Mod, in.NDst, in.NSrc = isa.OpLEA, isa.Mod{Flags: isa.ModHI | isa.ModSX32}, 2, 3
+			in.Dst[1], in.Dst[2] = pt, isa.Operand{}
+			in.Src = [isa.MaxSrc]isa.Operand{d.Src[2], rest[0], imm(32 - n)}
+			u.take(d)
+			return true
 		case plainAdd(d):
 			sub := terms(d, 3)
 			if len(sub)+len(rest) > 3 {
@@ -221,6 +228,15 @@ func isShiftLeft(in *isa.Inst) bool {
 // isShiftRight says that the instruction is an unsigned 32-bit right shift of a register by a constant from 1 to 31.
 func isShiftRight(in *isa.Inst) bool {
 	if in.Op != isa.OpSHF || !in.Mod.Has(isa.ModRight|isa.ModHI) || in.Mod.Type != isa.U32 || in.Src[2].Kind != isa.KindReg || in.Src[2].Flags != 0 {
+		return false
+	}
+	n, ok := constant(in.Src[1])
+	return ok && n < 32 && n > 0
+}
+
+// isSignedShiftRight says that the instruction is a signed 32-bit right shift of a register by a constant from 1 to 31.
+func isSignedShiftRight(in *isa.Inst) bool {
+	if in.Op != isa.OpSHF || !in.Mod.Has(isa.ModRight|isa.ModHI) || in.Mod.Type != isa.S32 || in.Src[2].Kind != isa.KindReg || in.Src[2].Flags != 0 {
 		return false
 	}
 	n, ok := constant(in.Src[1])
@@ -316,7 +332,13 @@ func (u *fuser) fuseLogic(in *isa.Inst) bool {
 			continue
 		}
 		d := u.inner(&o)
-		if d == nil || d.Op != isa.OpLOP3 || !plainPreds(d) || d.NSrc > 3 {
+		shared := false
+		if d == nil {
+			if d, shared = u.sharedNot(&o); !shared {
+				continue
+			}
+		}
+		if d.Op != isa.OpLOP3 || !plainPreds(d) || d.NSrc > 3 || d.Mod.Has(modKeep) || in.Mod.Has(modKeep) {
 			continue
 		}
 		// The inputs of both, without the merged one.
@@ -381,11 +403,42 @@ func (u *fuser) fuseLogic(in *isa.Inst) bool {
 		}
 		copy(in.Src[:3], inputs)
 		in.Mod.Lut = lut
-		u.take(d)
+		if shared {
+			u.uses[u.n.of(isa.KindReg, o.Reg)]--
+			u.f.uses(d, u.n, func(id int) { u.uses[id]++ })
+		} else {
+			u.take(d)
+		}
 		u.f.arrange(in)
 		return true
 	}
 	return false
+}
+
+// sharedNot is the complement that defines an operand and that others read too: a truth table takes it in for nothing.
+func (u *fuser) sharedNot(o *isa.Operand) (*isa.Inst, bool) {
+	if o.Kind != isa.KindReg || o.Reg < isa.VirtualBase {
+		return nil, false
+	}
+	id := u.n.of(isa.KindReg, o.Reg)
+	if id >= len(u.defs) || u.uses[id] < 2 {
+		return nil, false
+	}
+	d := u.definition(id)
+	if d == nil || d.Op != isa.OpLOP3 || !plainPreds(d) || d.NSrc > 3 {
+		return nil, false
+	}
+	inputs, v := 0, 0
+	for k := range 3 {
+		if !isZero(d.Src[k]) {
+			inputs++
+			v = 4 >> k
+			if d.Src[k].Kind != isa.KindReg || d.Src[k].Flags != 0 {
+				return nil, false
+			}
+		}
+	}
+	return d, inputs == 1 && d.Mod.Lut&1 != 0 && d.Mod.Lut>>v&1 == 0
 }
 
 // fuseTest turns "x = a op b; p = x != 0" into the predicate result of the logic operation.

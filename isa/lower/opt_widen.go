@@ -11,8 +11,8 @@ const modApart isa.ModFlags = 1 << 62
 const modWhole isa.ModFlags = 1 << 61
 
 // keepWidening marks the copies that ptxas leaves where a 32-bit value is widened to 64 bits or packed into a
-// vector: the result of a sign extension (which it expands after it has merged copies), and variables that expansions
-// overwrite under a predicate. It keeps them in a register of their own, so that the word of the pair is a copy.
+// vector: the result of a sign extension (which it expands after it has merged copies) or of an operation on halves, and
+// variables that expansions overwrite under a predicate. It keeps them in a register of their own, so that the word of the pair is a copy.
 // Seen in the machine code of CUDA 13.0 for Turing to Blackwell; the same instructions with a 32-bit store have no copy.
 func (f *fn) keepWidening() {
 	if f.t.SM < 70 {
@@ -49,11 +49,16 @@ func (f *fn) keepWidening() {
 				continue
 			}
 			d := &defs[n.of(isa.KindReg, from)]
-			if apart[from] || d.value() && signExtends(&d.b.insts[d.i]) && !loaded(d.b.insts[d.i].Src[0], defs, n) {
+			if apart[from] || d.value() && (packedHalves(&d.b.insts[d.i]) || signExtends(&d.b.insts[d.i]) && !loaded(d.b.insts[d.i].Src[0], defs, n)) {
 				in.Mod.Flags |= modKeep
 			}
 		}
 	}
+}
+
+// packedHalves says that the instruction computes both halves of a word.
+func packedHalves(in *isa.Inst) bool {
+	return (in.Op == isa.OpVIADD || in.Op == isa.OpVIMNMX || in.Op == isa.OpVIMNMX3 || in.Op == isa.OpVIADDMNMX) && (in.Mod.Type == isa.S16x2 || in.Mod.Type == isa.U16x2)
 }
 
 // pairOf is the other word of a pair whose first (second) word is r.
