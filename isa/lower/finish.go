@@ -31,7 +31,7 @@ func (f *fn) code() ([]isa.Inst, []branchTable) {
 	for _, b := range f.blocks {
 		for i := range b.insts {
 			in := b.insts[i]
-			in.Mod.Flags &^= modKeep | modApart | modOpaque
+			in.Mod.Flags &^= modKeep | modApart | modWhole | modOpaque
 			to := b.to
 			if in.Op == isa.OpBSSY || in.Op == isa.OpSSY {
 				to = f.syncs[in.Src[0].Imm]

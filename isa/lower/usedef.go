@@ -137,7 +137,7 @@ func writesMemory(in *isa.Inst) bool {
 
 // hasEffect says that the instruction must stay even if nobody reads its results.
 func hasEffect(in *isa.Inst) bool {
-	if writesMemory(in) || in.Mod.Has(modOpaque) {
+	if writesMemory(in) || in.Mod.Flags&(modOpaque|modWhole) != 0 {
 		return true
 	}
 	switch c := in.Class(); {
