@@ -7,9 +7,9 @@ import "github.com/sarchlab/smsim/isa"
 // of them one side of such a copy is live where the other is written and the copy stays: in 40 % of the SIMD video
 // forms on Volta and later. Which ones stay follows from ptxas's schedule and register allocation, which are
 // not modelled; how many do depends on little: the lanes, which sources are signed, saturation, and the
-// generation. The numbers below are what CUDA 13.0 leaves, found on the instructions with default selectors and all
-// lanes written. On 205 other instructions (selectors, masks, mixed signs never looked at; study/conform,
-// TestHeldOutCost) they give the number of copies in 79 % of the cases, no copies at all in 45 %.
+// generation. The numbers below are what CUDA 13.0 leaves, fitted to the instructions with default selectors and all
+// lanes written; on 205 others (selectors, masks; study/conform, TestHeldOutCost) they give the right number in 72 to 81 %
+// of the cases by target, no copies at all in 40 to 52 %.
 
 // laneSigns says which sources of a SIMD instruction are signed.
 type laneSigns uint8

@@ -129,7 +129,7 @@ func TestCost(t *testing.T) {
 	}
 	want := ptxasCost(t, "testdata/cost/forms.csv.gz")
 	for _, g := range []struct{ sm, same, near int }{
-		{75, 962, 986}, {80, 938, 983}, {86, 946, 981}, {89, 946, 981}, {90, 963, 991}, {100, 963, 991}, {120, 929, 986},
+		{75, 962, 986}, {80, 938, 983}, {86, 946, 981}, {89, 946, 981}, {90, 963, 991}, {100, 963, 991}, {120, 933, 986},
 	} {
 		rows := formCost(t, s, g.sm, want[g.sm])
 		if len(rows) < 1740 {
@@ -157,7 +157,7 @@ func TestHeldOutCost(t *testing.T) {
 	s := heldOut(t)
 	want := ptxasCost(t, "testdata/cost/heldout.csv.gz")
 	for _, g := range []struct{ sm, same, near int }{
-		{75, 805, 930}, {80, 788, 928}, {86, 783, 926}, {90, 845, 922}, {100, 845, 922}, {120, 820, 912},
+		{75, 810, 938}, {80, 792, 935}, {86, 788, 933}, {90, 850, 928}, {100, 850, 928}, {120, 834, 918},
 	} {
 		costTable(t, g.sm, formCost(t, s, g.sm, want[g.sm]), g.same, g.near)
 	}
@@ -178,13 +178,14 @@ func TestHeldOut(t *testing.T) {
 	}
 }
 
-// TestIntrinsicCost compares the code of the CUDA intrinsics with the real compiler's, both counted with core.
+// TestIntrinsicCost compares the code of the CUDA intrinsics with the real compiler's, both counted with core. On sm_100 and
+// sm_120 the compiler had other PTX: CUDA's headers write some functions differently there.
 func TestIntrinsicCost(t *testing.T) {
 	s, err := BundledIntrinsics()
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, g := range []struct{ sm, same, near int }{{75, 620, 800}, {80, 620, 800}, {86, 620, 800}, {89, 620, 800}, {90, 750, 895}, {100, 710, 850}, {120, 640, 840}} {
+	for _, g := range []struct{ sm, same, near int }{{75, 770, 938}, {80, 775, 938}, {86, 775, 938}, {89, 775, 932}, {90, 875, 938}, {100, 755, 865}, {120, 750, 858}} {
 		l := unzip(t, fmt.Sprintf("testdata/sass/intrinsics_sm%d.sass.gz", g.sm))
 		want := map[string]int{}
 		for _, fn := range l.Funcs {
@@ -219,7 +220,7 @@ func TestPipes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, g := range []struct{ sm, insts, forms int }{{75, 980, 930}, {90, 980, 935}, {120, 975, 870}} {
+	for _, g := range []struct{ sm, insts, forms int }{{75, 990, 955}, {90, 990, 955}, {120, 983, 898}} {
 		arch, err := configs.Load(fmt.Sprintf("sm_%d", g.sm), nil)
 		if err != nil {
 			t.Fatal(err)
