@@ -106,17 +106,19 @@ type Pipe struct {
 
 // ClassRow is the timing of one opcode class.
 type ClassRow struct {
-	Origin        `yaml:",inline"`
-	Pipe          []string `yaml:"pipe"`                     // one, or alternatives of which a free one is taken (FFMA: fmaheavy, fmalite)
-	Holds         []string `yaml:"holds,omitempty"`          // further pipes that it occupies at the same time (HFMA2: both FMA halves)
-	IssueInterval int      `yaml:"issue_interval"`           // cycles a warp-instruction holds the pipe
-	Latency       int      `yaml:"latency"`                  // issue to issue of a dependent instruction
-	Variable      bool     `yaml:"variable,omitempty"`       // the result is signalled by a dependency barrier
-	SharedPipe    string   `yaml:"shared_pipe,omitempty"`    // unit that it passes after the pipe: SM-wide (lsu), or behind the memory-instruction queue (xu)
-	SharedHold    int      `yaml:"shared_hold,omitempty"`    // cycles it holds that unit
-	ExtraHold     int      `yaml:"extra_hold,omitempty"`     // cycles beyond its stall count that the warp waits after it (IMAD.WIDE)
-	ReadPasses    int      `yaml:"read_passes,omitempty"`    // passes over its sources (IMAD.WIDE reads twice): 0 means 1
-	PredicatedOff int      `yaml:"predicated_off,omitempty"` // pipe cycles when no lane executes; 0: issue_interval
+	Origin          `yaml:",inline"`
+	Pipe            []string `yaml:"pipe"`                       // one, or alternatives of which a free one is taken (FFMA: fmaheavy, fmalite)
+	Holds           []string `yaml:"holds,omitempty"`            // further pipes that it occupies at the same time (HFMA2: both FMA halves)
+	IssueInterval   int      `yaml:"issue_interval"`             // cycles a warp-instruction holds the pipe
+	Latency         int      `yaml:"latency"`                    // issue to issue of a dependent instruction
+	Variable        bool     `yaml:"variable,omitempty"`         // the result is signalled by a dependency barrier
+	SharedPipe      string   `yaml:"shared_pipe,omitempty"`      // unit that it passes after the pipe: SM-wide (lsu), or behind the memory-instruction queue (xu)
+	SharedHold      int      `yaml:"shared_hold,omitempty"`      // cycles it holds that unit
+	ExtraHold       int      `yaml:"extra_hold,omitempty"`       // cycles beyond its stall count that the warp waits after it (IMAD.WIDE)
+	ReadPasses      int      `yaml:"read_passes,omitempty"`      // passes over its sources (IMAD.WIDE reads twice): 0 means 1
+	PredicatedOff   int      `yaml:"predicated_off,omitempty"`   // pipe cycles when no lane executes; 0: issue_interval
+	RegisterOperand int      `yaml:"register_operand,omitempty"` // pipe cycles and latency more for a second register source (SHFL with its lane in a register)
+	WarpRegister    int      `yaml:"warp_register,omitempty"`    // latency more for a special register that has one value a warp (S2R)
 }
 
 // Fetch is the instruction memory hierarchy.
@@ -219,11 +221,12 @@ type LSU struct {
 	// Wait of a constant operand that the second level has, where it differs from an LDC's; 0: constant_miss.
 	ConstantOperandMiss int `yaml:"constant_operand_miss,omitempty"`
 
-	ConstantBytes   int `yaml:"constant_bytes"`     // first-level constant cache
-	Constant15Bytes int `yaml:"constant_l15_bytes"` // second-level constant cache
-	ConstantLatency int `yaml:"constant_latency"`   // LDC that hits
-	ConstantMiss    int `yaml:"constant_miss"`      // constant operand or LDC that misses the first level
-	ConstantMissL2  int `yaml:"constant_miss_l2"`   // and the second
+	ConstantBytes   int `yaml:"constant_bytes"`                   // first-level constant cache
+	Constant15Bytes int `yaml:"constant_l15_bytes"`               // second-level constant cache
+	ConstantLatency int `yaml:"constant_latency"`                 // LDC that hits
+	ConstantIndex   int `yaml:"constant_index_latency,omitempty"` // more for an address in a register
+	ConstantMiss    int `yaml:"constant_miss"`                    // constant operand or LDC that misses the first level
+	ConstantMissL2  int `yaml:"constant_miss_l2"`                 // and the second
 }
 
 // Memory is what lies beyond the SM.

@@ -250,11 +250,12 @@ func (w *Warp) now() uint64 {
 // special reads a special register of every lane.
 func (w *Warp) special(r SpecialReg, d *lanes) {
 	l := w.k.Launch
-	var v uint32
-	switch r {
-	case SRLaneID, SRTidX, SRTidY, SRTidZ, SRTid, SREqMask, SRLtMask, SRLeMask, SRGtMask, SRGeMask:
+	if LaneSpecial(r) {
 		w.laneSpecial(r, d)
 		return
+	}
+	var v uint32
+	switch r {
 	case SRCtaidX:
 		v = w.Block.ID.X
 	case SRCtaidY:

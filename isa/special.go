@@ -63,6 +63,15 @@ var specialNames = [NumSpecialRegs]string{
 	SRClusterCtaID: "SR_CLUSTERID",
 }
 
+// LaneSpecial says whether a special register differs between the lanes of a warp.
+func LaneSpecial(r SpecialReg) bool {
+	switch r {
+	case SRLaneID, SRTidX, SRTidY, SRTidZ, SRTid, SREqMask, SRLtMask, SRLeMask, SRGtMask, SRGeMask:
+		return true
+	}
+	return false
+}
+
 // SpecialName is the special register's name in a listing, "" for a number out of range.
 func SpecialName(r SpecialReg) string {
 	if r < NumSpecialRegs {

@@ -236,6 +236,13 @@ func (m *machine) decode(in *isa.Inst, index map[string]int) (timing, key, error
 		yield: in.Ctrl.Yield, dual: in.Ctrl.DualIssue || in.Ctrl.Stall == 0, variable: row.Variable, pipe: -1, shared: -1,
 		hold: uint16(row.IssueInterval), offHold: uint16(row.IssueInterval), latency: uint16(row.Latency), extraHold: uint16(row.ExtraHold),
 		long: isLong(c)}
+	if row.RegisterOperand > 0 && registerSources(in) > 1 {
+		t.hold += uint16(row.RegisterOperand)
+		t.latency += uint16(row.RegisterOperand)
+	}
+	if row.WarpRegister > 0 && in.NSrc > 0 && in.Src[0].Kind == isa.KindSpecial && !isa.LaneSpecial(in.Src[0].Reg) {
+		t.latency += uint16(row.WarpRegister)
+	}
 	if row.PredicatedOff > 0 {
 		t.offHold = uint16(row.PredicatedOff)
 	}
@@ -315,6 +322,16 @@ func (m *machine) decode(in *isa.Inst, index map[string]int) (timing, key, error
 		}
 	}
 	return t, k, nil
+}
+
+// registerSources is the number of sources that are registers, a register named twice counted twice.
+func registerSources(in *isa.Inst) (n int) {
+	for i := range in.NSrc {
+		if o := &in.Src[i]; o.Kind == isa.KindReg && o.Reg != isa.RZ {
+			n++
+		}
+	}
+	return n
 }
 
 // depBarOperands reads DEPBAR.LE SBn, k.

@@ -142,6 +142,13 @@ func TestGates(t *testing.T) {
 		}
 		return in
 	}
+	idx := func(in isa.Inst) isa.Inst { in.Mod.Sub = isa.SubIdx; return in }
+	special := func(r isa.SpecialReg) isa.Inst { return ctl{stall: 2, set: 0}.on(op(isa.OpS2R, isa.R(4), isa.SR(r))) }
+	s2ur := ctl{stall: 2, set: 0}.on(op(isa.OpS2UR, isa.Operand{Kind: isa.KindUReg, Reg: 4}, isa.SR(isa.SRCtaidX)))
+	shflTo := func(bar int, lane isa.Operand) isa.Inst {
+		return ctl{stall: 1, set: bar}.on(idx(op(isa.OpSHFL, isa.R(4), isa.R(0), lane, isa.I(0x1f))))
+	}
+	shfl := func(lane isa.Operand) isa.Inst { return shflTo(0, lane) }
 	lds := ctl{stall: 1, set: 0}.on(op(isa.OpLDS, isa.R(4), isa.Mem(isa.RZ, 0, false)))
 	lds.Mod.Size = 4
 	match := ctl{stall: 2, set: 0}.on(op(isa.OpMATCH, isa.R(4), isa.R(0)))
@@ -189,6 +196,11 @@ func TestGates(t *testing.T) {
 		{"other barrier", []isa.Inst{popc(0), ctl{stall: 1, set: -1, wait: 2}.on(nop())}, 1, sim.ShortScoreboard, 0},
 		{"transcendental queue takes one", []isa.Inst{popc(0), popc(1)}, 1, sim.MIOThrottle, 0},
 		{"transcendental queue is full", []isa.Inst{popc(0), popc(1), popc(2)}, 7, sim.MIOThrottle, 6},
+		{"special register of a lane", []isa.Inst{special(isa.SRTidX), ctl{stall: 1, set: -1, wait: 1}.on(nop())}, 23, sim.ShortScoreboard, 21},
+		{"special register of a block", []isa.Inst{special(isa.SRCtaidX), ctl{stall: 1, set: -1, wait: 1}.on(nop())}, 25, sim.ShortScoreboard, 23},
+		{"special register into a uniform one", []isa.Inst{s2ur, ctl{stall: 1, set: -1, wait: 1}.on(nop())}, 35, sim.ShortScoreboard, 33},
+		{"shuffle by a constant", []isa.Inst{shfl(isa.I(1)), shfl(isa.I(1)), shfl(isa.I(1)), stall(2, shflTo(1, isa.I(1))), ctl{stall: 1, set: -1, wait: 2}.on(nop())}, 24 + 3, sim.ShortScoreboard, 25},
+		{"shuffle by a register takes the port twice as long", []isa.Inst{shfl(isa.R(7)), shfl(isa.R(7)), shfl(isa.R(7)), stall(2, shflTo(1, isa.R(7))), ctl{stall: 1, set: -1, wait: 2}.on(nop())}, 26 + 9, sim.ShortScoreboard, 33},
 		{"shared load", []isa.Inst{stall(2, lds), ctl{stall: 1, set: -1, wait: 1}.on(nop())}, 23, sim.ShortScoreboard, 21},
 		{"match of one value", []isa.Inst{stall(2, match), ctl{stall: 1, set: -1, wait: 1}.on(nop())}, 28, sim.ShortScoreboard, 26},
 		{"match of 32 values", []isa.Inst{lane, ctl{stall: 2, set: 0, wait: 2}.on(match), ctl{stall: 1, set: -1, wait: 1}.on(nop())}, 28 + 31*11, sim.ShortScoreboard, 26 + 31*11},
