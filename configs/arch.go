@@ -146,22 +146,23 @@ type Fetch struct {
 
 // ControlFlow is the cost of control instructions.
 type ControlFlow struct {
-	Origin        `yaml:",inline"`
-	BranchTaken   int     `yaml:"branch_taken"`             // issue to issue across a taken branch
-	BranchPort    float64 `yaml:"branch_port"`              // cycles between taken branches of a sub-partition
-	BranchOverlap int     `yaml:"branch_overlap,omitempty"` // more for a taken branch while another warp of the sub-partition waits for its target
-	BranchApart   int     `yaml:"branch_apart,omitempty"`   // least distance of the targets of one warp meanwhile
-	Reconverge    int     `yaml:"reconverge"`               // BSSY + BSYNC pair without divergence
-	DivergedPath  int     `yaml:"diverged_path"`            // extra cycles for each further path of a divergent branch
-	Indexed       int     `yaml:"indexed_branch"`           // extra cycles of an indexed branch (BRX, JMX), paid again for each further target
-	IndexedPath   int     `yaml:"indexed_path,omitempty"`   // for the lanes of each further target of an indexed branch; 0: as the first
-	BarBase       int     `yaml:"bar_base"`                 // BAR.SYNC: base + per_warp * warps
-	BarPerWarp    float64 `yaml:"bar_per_warp"`             // cycles each warp of the block adds to BAR.SYNC
-	BarRed        int     `yaml:"bar_reduction"`            // extra for BAR.RED
-	MembarCTA     int     `yaml:"membar_cta"`               // MEMBAR.CTA, issue to issue
-	MembarGPU     int     `yaml:"membar_gpu"`               // MEMBAR.GPU, issue to issue
-	Nanosleep     int     `yaml:"nanosleep"`                // NANOSLEEP 0
-	CallReturn    int     `yaml:"call_return"`              // CALL or RET, issue to issue
+	Origin         `yaml:",inline"`
+	BranchTaken    int     `yaml:"branch_taken"`              // issue to issue across a taken branch
+	BranchPort     float64 `yaml:"branch_port"`               // cycles between taken branches of a sub-partition
+	BranchOverlap  int     `yaml:"branch_overlap,omitempty"`  // more for a taken branch while another warp of the sub-partition waits for its target
+	BranchApart    int     `yaml:"branch_apart,omitempty"`    // least distance of the targets of one warp meanwhile
+	Reconverge     int     `yaml:"reconverge"`                // BSSY + BSYNC pair without divergence
+	DivergedPath   int     `yaml:"diverged_path"`             // extra cycles for each further path of a divergent branch
+	Indexed        int     `yaml:"indexed_branch"`            // extra cycles of an indexed branch (BRX, JMX), paid again for each further target
+	IndexedPath    int     `yaml:"indexed_path,omitempty"`    // for the lanes of each further target of an indexed branch; 0: as the first
+	BarBase        int     `yaml:"bar_base"`                  // BAR.SYNC: base + per_warp * warps
+	BarPerWarp     float64 `yaml:"bar_per_warp"`              // cycles each warp of the block adds to BAR.SYNC
+	BarRed         int     `yaml:"bar_reduction"`             // extra for BAR.RED
+	MembarCTA      int     `yaml:"membar_cta"`                // MEMBAR.CTA, issue to issue
+	MembarGPU      int     `yaml:"membar_gpu"`                // MEMBAR.GPU, issue to issue
+	Nanosleep      int     `yaml:"nanosleep"`                 // NANOSLEEP 0
+	CallReturn     int     `yaml:"call_return"`               // CALL or RET, issue to issue
+	RegisterReturn int     `yaml:"register_return,omitempty"` // RET to an address in a register, issue to issue; 0: as call_return
 }
 
 // LSU is the load/store pipeline with shared memory and L1.

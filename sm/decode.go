@@ -280,6 +280,7 @@ func (m *machine) decode(in *isa.Inst, index map[string]int) (timing, key, error
 		t.indexed = in.Op == isa.OpBRX || in.Op == isa.OpJMX
 	case isa.ClassCALL:
 		t.kind, k.branch = kindCall, true
+		t.indexed = in.Op == isa.OpRET && in.NSrc > 0 // to an address in a register
 	case isa.ClassBSYNC:
 		t.kind = kindReconverge
 	case isa.ClassWARPSYNC:

@@ -182,6 +182,9 @@ func (p *smsp) follow(i int, w *warp, c *timing, e *isa.Effect, t, done uint64, 
 	case c.kind == kindCall && jumped:
 		w.state = sim.BranchResolving
 		at = max(at, t+uint64(cf.CallReturn))
+		if c.indexed {
+			at = max(at, t+uint64(cf.RegisterReturn))
+		}
 	case c.kind == kindReconverge && !off:
 		at = max(at, t+sm.reconverge(c, e, jumped))
 		if at > t+stall {
@@ -194,7 +197,7 @@ func (p *smsp) follow(i int, w *warp, c *timing, e *isa.Effect, t, done uint64, 
 			at = max(at, t+uint64(cf.BranchTaken+cf.DivergedPath))
 		}
 	}
-	if c.indexed && jumped && cf.Indexed > 0 {
+	if c.indexed && c.kind == kindBranch && jumped && cf.Indexed > 0 {
 		at += uint64(cf.Indexed)
 		w.indexed = min(w.indexed, 255-e.ExtraPasses) + e.ExtraPasses
 	} else if w.indexed > 0 && jumped && (c.kind == kindReconverge || c.kind == kindExit) {

@@ -145,6 +145,8 @@ func TestGates(t *testing.T) {
 	idx := func(in isa.Inst) isa.Inst { in.Mod.Sub = isa.SubIdx; return in }
 	special := func(r isa.SpecialReg) isa.Inst { return ctl{stall: 2, set: 0}.on(op(isa.OpS2R, isa.R(4), isa.SR(r))) }
 	s2ur := ctl{stall: 2, set: 0}.on(op(isa.OpS2UR, isa.Operand{Kind: isa.KindUReg, Reg: 4}, isa.SR(isa.SRCtaidX)))
+	ret := stall(5, op(isa.OpRET, none, isa.R(4), isa.I(32)))
+	ret.Mod.Flags |= isa.ModREL | isa.ModNoInc
 	shflTo := func(bar int, lane isa.Operand) isa.Inst {
 		return ctl{stall: 1, set: bar}.on(idx(op(isa.OpSHFL, isa.R(4), isa.R(0), lane, isa.I(0x1f))))
 	}
@@ -210,6 +212,7 @@ func TestGates(t *testing.T) {
 		{"branch not taken", []isa.Inst{never(jump(2)), nop()}, 5, sim.Wait, 4},
 		{"taken branch elsewhere", []isa.Inst{jump(2), nop(), nop()}, 10, sim.BranchResolving, 5},
 		{"stall count of a taken branch", []isa.Inst{jump(2), nop(), nop()}, 10, sim.Wait, 4},
+		{"return to an address in a register", []isa.Inst{ret, nop(), nop()}, 38, sim.BranchResolving, 33},
 		{"memory barrier of the chip", []isa.Inst{op(isa.OpMEMBAR, none), nop()}, 266, sim.Membar, 265},
 		{"memory barrier of the block", []isa.Inst{fence, nop()}, 9, sim.Membar, 8},
 		{"sleep", []isa.Inst{sleep, nop()}, 76, sim.Sleeping, 75},
