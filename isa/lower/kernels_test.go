@@ -25,9 +25,11 @@ type launch struct {
 	args         []string
 }
 
-func readLaunches(t *testing.T) []launch {
+func readLaunches(t *testing.T) []launch { return readLaunchFile(t, "testdata/launches.txt") }
+
+func readLaunchFile(t *testing.T, path string) []launch {
 	t.Helper()
-	text, err := os.ReadFile("testdata/launches.txt")
+	text, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,9 +115,9 @@ var kernelTargets = []int{61, 75, 80, 86, 89, 90, 100, 120}
 // reference is what the vendor's compiler made of a kernel on a target.
 type reference struct{ steps, static, regs int }
 
-func readReference(t *testing.T) map[string]reference {
+func readReference(t *testing.T, path string) map[string]reference {
 	t.Helper()
-	f, err := os.Open("testdata/ptxas.csv")
+	f, err := os.Open(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -140,6 +142,7 @@ const (
 	medianInstructions = 0.022 // of |ours/theirs - 1| over kernels and targets, executed warp-instructions
 	tenthInstructions  = 0.10  // one in ten is further off
 	nearRegisters      = 0.68  // share of kernels within 4 registers or 10 %
+	sameWorst          = 0.15  // the worst kernel against code of the same PTX
 )
 
 // kernelComparison is what TestKernels finds on one target.
@@ -165,17 +168,18 @@ func (c *kernelComparison) add(kernel string, x float64, p *isa.Program, regs in
 }
 
 // row is the target's row of the table in docs/lowering.md.
-func (c *kernelComparison) row(sm int) string {
+func (c *kernelComparison) row(target string) string {
 	sort.Float64s(c.steps)
 	within := sort.SearchFloat64s(c.steps, 0.15)
-	return fmt.Sprintf("| sm_%d | %d | %.1f %% | %d | %s %.2f | %d | %d |", sm, len(c.steps), 100*c.steps[len(c.steps)/2], within, c.name, c.worst, c.near, c.spills)
+	return fmt.Sprintf("| %s | %d | %.1f %% | %d | %s %.2f | %d | %d |", target, len(c.steps), 100*c.steps[len(c.steps)/2], within, c.name, c.worst, c.near, c.spills)
 }
 
 // TestKernels compiles the bundled kernels for eight targets, optimised and not, executes a block of each and
 // compares the result with the one measured on hardware. It also reports executed instructions and
 // registers against the vendor's compiler.
 func TestKernels(t *testing.T) {
-	launches, ref := readLaunches(t), readReference(t)
+	launches, ref := readLaunches(t), readReference(t, "testdata/ptxas.csv")
+	same := readReference(t, "testdata/ptxas_same.csv") // compiled from the same PTX, not from the source with the target's own front end
 	targets := kernelTargets
 	if testing.Short() {
 		targets = []int{61, 86, 90}
@@ -191,7 +195,7 @@ func TestKernels(t *testing.T) {
 	near := 0
 	for _, sm := range targets {
 		target := testTarget(sm)
-		c := &kernelComparison{}
+		c, other := &kernelComparison{}, &kernelComparison{}
 		for i := range launches {
 			l := &launches[i]
 			for _, plain := range []bool{false, true} {
@@ -216,12 +220,21 @@ func TestKernels(t *testing.T) {
 				}
 				x := float64(n) / float64(r.steps)
 				c.add(l.kernel, x, p, r.regs)
+				if r := same[fmt.Sprintf("%s sm_%d", l.kernel, sm)]; r.steps > 0 {
+					other.add(l.kernel, float64(n)/float64(r.steps), p, r.regs)
+				}
 				report = append(report, fmt.Sprintf("sm_%-4d %-18s executed %.3f  registers %3d of %3d", sm, l.kernel, x, p.Regs, r.regs))
 			}
 		}
 		if len(c.steps) > 0 {
 			steps, near = append(steps, c.steps...), near+c.near
-			rows = append(rows, c.row(sm))
+			rows = append(rows, c.row(fmt.Sprintf("sm_%d", sm)))
+		}
+		if len(other.steps) > 0 {
+			rows = append(rows, other.row(fmt.Sprintf("sm_%d, same PTX", sm)))
+			if abs(other.worst-1) > sameWorst {
+				t.Errorf("sm_%d: %s executes %.2f times the instructions of ptxas's code of the same PTX", sm, other.name, other.worst)
+			}
 		}
 	}
 	for _, line := range append(report, rows...) {
