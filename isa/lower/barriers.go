@@ -9,7 +9,11 @@ type barrierPool struct {
 	reads  [6]bool  // it protects sources, not results
 	owner  map[int16]int
 	reader map[int16]int
+	copies bool // barrier copyBarrier counts groups of copies to shared memory
 }
+
+// copyBarrier is the dependency barrier of copy groups (LDGDEPBAR, DEPBAR.LE SB0), which nothing else may use then.
+const copyBarrier = 0
 
 // assignBarriers chooses a barrier for the result of every variable-latency instruction, and one for its
 // sources where a later instruction overwrites them before the result is waited for.
@@ -22,7 +26,13 @@ func (c *controller) assignBarriers() {
 		}
 	}
 	for i := range c.p.Insts {
+		p.copies = p.copies || c.p.Insts[i].Op == isa.OpLDGDEPBAR
+	}
+	for i := range c.p.Insts {
 		in := &c.p.Insts[i]
+		if in.Op == isa.OpLDGDEPBAR {
+			in.Ctrl.WriteBar = copyBarrier
+		}
 		for _, r := range c.uses[i] {
 			if b, ok := p.owner[r]; ok {
 				p.release(b)
@@ -119,7 +129,7 @@ func (p *barrierPool) choose(i int, read bool) int {
 	class := p.c.p.Insts[i].Class()
 	free, frees := -1, 0
 	for b := 5; b >= 0; b-- {
-		if len(p.users[b]) == 0 {
+		if len(p.users[b]) == 0 && !(p.copies && b == copyBarrier) {
 			free = b
 			frees++
 		}

@@ -9,8 +9,9 @@ import (
 const (
 	defaultALU    = 5
 	defaultMemory = 30
-	maxLookahead  = 120
-	memoryReads   = 12 // until a memory instruction has read its registers
+	maxLookahead  = 500
+	globalLoad    = 300 // a load from global memory that misses L1
+	memoryReads   = 12  // until a memory instruction has read its registers
 )
 
 // schedLatency is the distance from the instruction to a user of its result.
@@ -22,6 +23,9 @@ func (f *fn) schedLatency(in *isa.Inst) int {
 		if cl.IsMemory() || f.t.Variable[cl] {
 			l = defaultMemory
 		}
+	}
+	if cl == isa.ClassLDG {
+		l = max(l, globalLoad)
 	}
 	return min(l, maxLookahead)
 }

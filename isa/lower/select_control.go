@@ -160,13 +160,13 @@ func ruleCp(x *expander) {
 		return
 	case x.has("wait_group"), x.has("wait_all"):
 		if x.t().Has(isa.OpLDGDEPBAR) {
-			n := rz
+			n := imm(0)
 			if len(x.in.Args) == 1 {
 				n = x.a32(0, "u32")
 			} else {
 				x.emit(isa.OpLDGDEPBAR, isa.Mod{}, nil, nil)
 			}
-			x.emit(isa.OpDEPBAR, isa.Mod{}, nil, []word{n})
+			x.emit(isa.OpDEPBAR, isa.Mod{Cmp: isa.CmpLE}, nil, []word{{Kind: isa.KindBarrier, Reg: copyBarrier}, n})
 		}
 		return
 	}
@@ -184,7 +184,7 @@ func ruleCp(x *expander) {
 	from, _ := x.mem(1, "global")
 	n := int(size.Int)
 	// A fourth operand is the number of bytes that are read (the rest is zero) or a predicate that ignores the source.
-	partial := len(x.in.Args) >= 4
+	partial := len(x.in.Args) >= 4 && !(len(x.in.Args) == 4 && x.in.Args[3].Kind == ptx.ArgInt && x.in.Args[3].Int == size.Int)
 	m := isa.Mod{Size: uint8(n), Flags: isa.ModE64}
 	if !partial && x.t().Has(isa.OpLDGSTS) {
 		x.emitWide(isa.OpLDGSTS, m, nil, [][]word{{to}, {from}})
