@@ -31,9 +31,18 @@ func WriteDocument(w io.Writer, rep *Report, picture string) error {
 			p("| %s | %s |\n", r[0], r[1])
 		}
 	}
-	p("\n## Worst rows\n\n| error | predicted | measured | set | row | reason |\n| ---: | ---: | ---: | --- | --- | --- |\n")
-	for _, r := range rep.Worst(worstRows) {
-		p("| %+.1f %% | %.0f | %.0f | %s | %s | %s |\n", r.Error, r.Predicted, r.Measured, setInput(r), escape(r.Name), knownReason(r))
+	for _, in := range []struct {
+		input Input
+		title string
+	}{{FromSASS, "Worst rows, machine code"}, {FromPTX, "Worst rows, PTX"}} {
+		worst := rep.Worst(worstRows, in.input)
+		if len(worst) == 0 {
+			continue
+		}
+		p("\n## %s\n\n| error | predicted | measured | set | row | reason |\n| ---: | ---: | ---: | --- | --- | --- |\n", in.title)
+		for _, r := range worst {
+			p("| %+.1f %% | %.0f | %.0f | %s | %s | %s |\n", r.Error, r.Predicted, r.Measured, r.Set, escape(r.Name), knownReason(r))
+		}
 	}
 	p("\n## Kinds of rows with the largest errors\n\nThe five worst kinds of each set, of machine code.\n\n")
 	p("| set | kind | rows | MAPE | bias | worst |\n| --- | --- | ---: | ---: | ---: | ---: |\n")
@@ -57,28 +66,6 @@ func WriteDocument(w io.Writer, rep *Report, picture string) error {
 }
 
 func escape(s string) string { return strings.ReplaceAll(s, "|", "\\|") }
-
-// knownReason says why a kind of rows is off, as far as that is understood.
-func knownReason(r *Result) string {
-	for _, k := range knownReasons {
-		if r.Set == k.set && strings.HasPrefix(r.Group, k.group) {
-			return k.reason
-		}
-	}
-	return "not understood yet"
-}
-
-// knownReasons explain errors by the kind of row.
-var knownReasons = []struct{ set, group, reason string }{
-	{"control", "icache", "fetch beyond the second instruction cache is shared between warps more efficiently than modelled"},
-	{"control", "div", "the cost of a divergent path depends on the order of reconvergence, one mean cost is modelled"},
-	{"control", "brx", "indexed branches to several targets cost more for each target than a plain branch"},
-	{"memory", "mlp", "measured with one batch of loads: a few cycles of latency spread are a large part"},
-	{"memory", "stgburst", "issue time of a few stores: a difference of some cycles is a large part"},
-	{"memory", "satomadd64", "a loop of compare-and-swap: the interleaving of the warps decides how many passes fail"},
-	{"kernels_cold", "overhead", "an empty kernel: start and end of a launch are most of it"},
-	{"kernels_warm", "overhead", "an empty kernel: start and end of a launch are most of it"},
-}
 
 // notModelled lists what the measurements show or may hold and the model leaves out.
 var notModelled = []string{

@@ -120,8 +120,10 @@ func (rep *Report) AllRows() []*Result {
 }
 
 // Worst are the n replayed rows with the largest errors.
-func (rep *Report) Worst(n int) []*Result {
-	rows := slices.DeleteFunc(rep.AllRows(), func(r *Result) bool { return r.Failure != "" })
+func (rep *Report) Worst(n int, inputs ...Input) []*Result {
+	rows := slices.DeleteFunc(rep.AllRows(), func(r *Result) bool {
+		return r.Failure != "" || len(inputs) > 0 && !slices.Contains(inputs, r.Input)
+	})
 	slices.SortStableFunc(rows, func(x, y *Result) int {
 		switch ex, ey := math.Abs(x.Error), math.Abs(y.Error); {
 		case ex > ey:
