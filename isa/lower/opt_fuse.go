@@ -133,7 +133,7 @@ func (u *fuser) combine(in *isa.Inst) bool {
 			return u.fuseAdd64(in)
 		}
 	case isa.OpLOP3:
-		return u.fuseFunnel(in) || u.fuseMasks(in) || u.fuseLogic(in)
+		return u.fuseFunnel(in) || u.fuseMasks(in) || u.fuseOr(in) || u.fuseLogic(in)
 	case isa.OpISETP:
 		return u.fuseTest(in)
 	case isa.OpVIMNMX:
