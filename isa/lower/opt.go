@@ -418,6 +418,9 @@ func (f *fn) expandAdd64(out *[]isa.Inst, in *isa.Inst) {
 				hi := isa.Inst{Op: isa.OpIADD3, NDst: 1, NSrc: 3, Guard: in.Guard, Pos: in.Pos}
 				hi.Dst[0], hi.Src[0], hi.Src[1], hi.Src[2] = in.Dst[1], in.Src[3], in.Src[4], rz
 				fillLayout(&hi)
+				if o := in.Src[4-k]; isZero(in.Src[3+k]) && o.Flags == 0 {
+					toMov(&hi, o)
+				}
 				if hi.Src[0].Reg == in.Dst[0].Reg || hi.Src[1].Reg == in.Dst[0].Reg { // order: do not overwrite the high half's source
 					*out = append(*out, hi, mv)
 				} else {

@@ -21,6 +21,8 @@ func (v *numberer) algebra(in *isa.Inst) {
 		v.negateAlgebra(in)
 	case isa.OpIABS:
 		v.absAlgebra(in)
+	case isa.OpI2F:
+		v.convertAlgebra(in)
 	case isa.OpVIMNMX, isa.OpIMNMX:
 		v.minMaxAlgebra(in)
 	}
@@ -301,4 +303,25 @@ func (v *numberer) bounds(o isa.Operand, t isa.Type) (low, high int64) {
 		high = -1
 	}
 	return low, high
+}
+
+// convertAlgebra converts a 64-bit number to a float as a 32-bit one where its high word is zero.
+func (v *numberer) convertAlgebra(in *isa.Inst) {
+	o := in.Src[0]
+	if in.Mod.BType != isa.U64 && in.Mod.BType != isa.S64 || o.Kind != isa.KindReg || o.Flags&^isa.Wide64 != flagPair || in.Mod.Type != isa.F32 {
+		return
+	}
+	regs := v.f.tuples[o.Reg]
+	if len(regs) != 2 {
+		return
+	}
+	high := isa.R(regs[1])
+	if r, ok := v.replacement(&high); !ok || !isZero(r) {
+		return
+	}
+	in.Mod.BType = isa.U32
+	in.Src[0] = isa.R(regs[0])
+	if v.f.t.Has(isa.OpI2FP) && (in.Mod.Round == isa.RN || in.Mod.Round == isa.RZero) {
+		in.Op = isa.OpI2FP
+	}
 }

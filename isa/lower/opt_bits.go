@@ -85,30 +85,12 @@ func (v *numberer) bits(o isa.Operand, depth int) known {
 		}
 	case isa.OpPOPC:
 		return known{zero: ^uint32(63)}
-	case isa.OpVIMNMX, isa.OpIMNMX:
-		if in.Mod.Type == isa.U32 && in.Mod.Flags == 0 {
-			return v.minMaxBits(in, src(0), src(1))
-		}
 	}
 	return known{}
 }
 
 // most is the greatest value that the bits allow.
 func (k known) most() uint32 { return ^k.zero }
-
-// minMaxBits is what is known of an unsigned minimum or maximum: leading zeros, and what both sources share.
-func (v *numberer) minMaxBits(in *isa.Inst, a, b known) known {
-	k := known{a.zero & b.zero, a.one & b.one}
-	p := in.Src[2]
-	if p.Kind != isa.KindPred || p.Reg != isa.PT {
-		return k
-	}
-	if !p.Is(isa.Neg) { // the minimum is no greater than either
-		n := max(bits.LeadingZeros32(a.most()), bits.LeadingZeros32(b.most()))
-		k.zero |= ^(0xffffffff >> n)
-	}
-	return k
-}
 
 // lutBits is what is known of a logic function of three words.
 func lutBits(lut uint8, a, b, c known) known {

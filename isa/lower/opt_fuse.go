@@ -326,6 +326,9 @@ func (u *fuser) fuseMasks(in *isa.Inst) bool {
 // fuseLogic merges a logic operation into the truth table of the one that reads it, while the inputs are at
 // most three.
 func (u *fuser) fuseLogic(in *isa.Inst) bool {
+	if in.Mod.Has(modKeep) {
+		return false
+	}
 	for k := range 3 {
 		o := in.Src[k]
 		if o.Flags != 0 {

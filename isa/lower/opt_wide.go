@@ -92,15 +92,15 @@ func (u *fuser) fuseAdd64(in *isa.Inst) bool {
 		if len(sub)+len(rest) > 3 {
 			continue
 		}
-		// Two constants become one; a negated addend among three would need a carry of its own.
+		// Two constants become one. ptxas takes two subtractions together, but not a subtraction and an addition.
 		all := append(rest, sub...)
-		bad := false
+		negated := 0
 		for _, x := range all {
-			if len(all) == 3 && (x.lo.Is(isa.Neg) || x.hi.Is(isa.Neg)) {
-				bad = true
+			if x.lo.Is(isa.Neg) || x.hi.Is(isa.Neg) {
+				negated++
 			}
 		}
-		if bad {
+		if len(all) == 3 && (negated == 1 || negated == 3) {
 			continue
 		}
 		var sum int64

@@ -91,8 +91,8 @@ func ruleLop3(x *expander) {
 	a, b, c := x.a32(1, t.name), x.a32(2, t.name), x.a32(3, t.name)
 	if bop == "" {
 		d := x.d32(0, t.name)
-		if lut.Int == 0 && x.sm() >= 70 { // ptxas does not fold it
-			x.emit(isa.OpLOP3, isa.Mod{Flags: modKeep}, []word{d, pt}, []word{a, b, c})
+		if x.sm() >= 70 { // ptxas neither folds it nor merges it with other logic
+			x.emit(isa.OpLOP3, isa.Mod{Lut: uint8(lut.Int), Flags: modKeep}, []word{d, pt}, []word{x.inReg(a), b, c})
 			return
 		}
 		x.lop3(d, a, b, c, uint8(lut.Int))
