@@ -311,6 +311,12 @@ func (v *numberer) record(b *block, in *isa.Inst) {
 			return
 		}
 	}
+	if in.Op == isa.OpISETP {
+		if q, ok := v.selected(in); ok {
+			v.repl[v.n.of(isa.KindPred, in.Dst[0].Reg)] = q
+			return
+		}
+	}
 	if !v.pure(in) {
 		return
 	}
@@ -338,6 +344,38 @@ func (v *numberer) record(b *block, in *isa.Inst) {
 		}
 	}
 	v.table[key] = append(v.table[key], valueEntry{b, in.Dst, in.NDst})
+}
+
+// selected is the predicate that a test of "p ? c : d" against zero gives back, for constants c and d of which one is
+// zero: a truth value that went through a word.
+func (v *numberer) selected(in *isa.Inst) (isa.Operand, bool) {
+	none := isa.Operand{}
+	if in.Mod.Flags != 0 || in.Mod.Cmp != isa.CmpNE && in.Mod.Cmp != isa.CmpEQ || in.Mod.Type != isa.U32 && in.Mod.Type != isa.S32 ||
+		in.Mod.Bool != isa.BoolAnd || in.NSrc < 3 || in.Src[2] != pt || in.NDst < 2 || in.Dst[1] != pt || in.Dst[0].Reg < isa.VirtualBase || !isZero(in.Src[1]) {
+		return none, false
+	}
+	o := in.Src[0]
+	if o.Kind != isa.KindReg || o.Reg < isa.VirtualBase || o.Flags != 0 {
+		return none, false
+	}
+	id := v.n.of(isa.KindReg, o.Reg)
+	if id >= len(v.defs) || !v.defs[id].value() {
+		return none, false
+	}
+	d := &v.defs[id].b.insts[v.defs[id].i]
+	if d.Op != isa.OpSEL || d.Mod.Flags != 0 || d.NSrc != 3 || d.Dst[0].Reg != o.Reg || d.Src[2].Kind != isa.KindPred || !v.stable(&d.Src[2]) {
+		return none, false
+	}
+	yes, ok := constant(d.Src[0])
+	no, okNo := constant(d.Src[1])
+	if !ok || !okNo || (yes == 0) == (no == 0) {
+		return none, false
+	}
+	q := d.Src[2]
+	if (yes != 0) != (in.Mod.Cmp == isa.CmpNE) {
+		q.Flags ^= isa.Neg
+	}
+	return q, true
 }
 
 func less(a, b *isa.Operand) bool {
