@@ -149,3 +149,23 @@ func TestChipCapacity(t *testing.T) {
 		}
 	}
 }
+
+// TestWriteBatch: a queue of DRAM collects what has to be written back: reads wait for none of it one sector before the batch is full,
+// for all of it after.
+func TestWriteBatch(t *testing.T) {
+	m := newPath(t, chipConfig(1<<30, 1<<30, false))
+	const line, now = 77, 1000 * ticksCycle
+	var stats MemTiming
+	q := m.dramQueue(line)
+	m.writeBack(line, m.par.dramWrites-1, now, &stats)
+	if *q != 0 {
+		t.Errorf("queue busy until %d before the batch is full", *q)
+	}
+	m.writeBack(line, 1, now, &stats)
+	if want := now + ticks(m.par.dramWrites)*m.par.dramQueueTicks; *q != want {
+		t.Errorf("queue busy until %d, want %d", *q, want)
+	}
+	if stats.DRAMBytes != m.par.dramWrites*32 {
+		t.Errorf("%d bytes written, want %d sectors", stats.DRAMBytes, m.par.dramWrites)
+	}
+}

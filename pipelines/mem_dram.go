@@ -48,7 +48,11 @@ func (p *memParams) dramAtoms(sectors uint32) uint32 {
 // bank, so its latency grows long before the bandwidth is used up. To one SM its share looks like a few queues, each slower by
 // their number, and lines fall on them at random.
 func (m *MemPath) dramQueue(line uint64) *ticks {
-	return &m.far.dramFree[hashLine(line)>>33%uint64(len(m.far.dramFree))]
+	return &m.far.dramFree[m.dramIndex(line)]
+}
+
+func (m *MemPath) dramIndex(line uint64) int {
+	return int(hashLine(line) >> 33 % uint64(len(m.far.dramFree)))
 }
 
 // bookDRAM takes the time of some sectors in the queue of a line and returns when they are first served.
@@ -67,10 +71,15 @@ func (m *MemPath) fromDRAM(line uint64, sectors int, now ticks) ticks {
 	return start + ticks(sectors-1)*p.dramSectorTicks + ticks(p.dramLatency+jitter(line, p.dramJitter))*ticksCycle
 }
 
-// writeBack books DRAM for dirty sectors that L2 throws out. Nobody waits for them, but what is behind them does.
+// writeBack books DRAM for dirty sectors that L2 throws out. A queue of DRAM collects them and writes some at a time, because it costs to
+// turn from reads to writes. Nobody waits for them, but what is behind them does.
 func (m *MemPath) writeBack(line uint64, sectors int, now ticks, t *MemTiming) {
-	m.bookDRAM(line, sectors, now)
 	t.DRAMBytes += sectors * int(m.par.sectorBytes)
+	w := &m.far.toWrite[m.dramIndex(line)]
+	if *w += sectors; *w >= m.par.dramWrites {
+		m.bookDRAM(line, *w, now)
+		*w = 0
+	}
 }
 
 // evictDirty is for written sectors that leave L2, unless they have been written back before.

@@ -8,6 +8,7 @@ type memFar struct {
 	array    []ticks // next free time of each queue of L2's data array, see arrayParams
 	arrayAll ticks   // the same of all queues together
 	dramAll  ticks   // of DRAM, likewise
+	toWrite  []int   // sectors to be written back, by queue of DRAM
 	slices   []ticks // next free time of each slice's atomic unit
 	dramFree []ticks // next free time of each queue of DRAM, see memParams.dramQueues
 }

@@ -82,6 +82,7 @@ type memParams struct {
 	atomSectors, fullL2Line                    uint32  // sectors that DRAM brings at a time; mask of the sectors of an L2 line
 	slices                                     int     // L2's atomic units
 	atomicRequestTicks                         ticks   // one of them takes for a line of one round, and for each sector of it
+	dramWrites                                 int     // sectors that a queue of DRAM writes at a time
 	dirtySectors                               int     // of this SM that L2 holds at most; 0: no limit
 	chipMisses                                 float64 // part of a repeated launch's accesses that miss L2, all SMs active
 	// This SM's part of what the whole chip reads from DRAM once, when the launch's data fits L2; negative: no limit.
@@ -229,6 +230,7 @@ func newMemParams(a *configs.Arch, cfg MemConfig) (memParams, error) {
 	p.l2SectorTicks = ticksFor(float64(p.sectorBytes), l2bw)
 	p.dramSectorTicks = ticksFor(float64(p.sectorBytes), drambw)
 	p.dramQueues = 1
+	p.dramWrites = orInt(mem.DRAMWriteBatch, 1)
 	if cfg.AllSMsActive {
 		p.dramQueues = orInt(mem.DRAMQueuesAll, 1)
 	}

@@ -131,6 +131,7 @@ func NewMemPath(a *configs.Arch, cfg MemConfig) (*MemPath, error) {
 	m.far.slices = make([]ticks, max(p.slices, 1))
 	m.far.array = make([]ticks, max(p.array.queues, 1))
 	m.far.dramFree = make([]ticks, p.dramQueues)
+	m.far.toWrite = make([]int, p.dramQueues)
 	m.pending = make([]pendingWrite, combineSets*combineWays)
 	for i := range m.pending {
 		m.pending[i].line = noLine

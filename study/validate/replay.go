@@ -271,6 +271,9 @@ func clockSpan(data []byte, record int) (cycles float64, ok bool) {
 	return float64(hi - lo), ok
 }
 
+// l2Line is what a link of a chain takes of L2 at most.
+const l2Line = 128
+
 // buffer attaches the data buffer of a micro kernel: zeros, or a pointer chain. The footprint is what L2 held when the timed
 // launch began: the bytes that the launches before touched, or more than L2 if each launch had memory of its own.
 func (w *worker) buffer(mem *isa.Memory, pl *plan) (b *isa.Buffer, footprint uint64, err error) {
@@ -293,7 +296,7 @@ func (w *worker) buffer(mem *isa.Memory, pl *plan) (b *isa.Buffer, footprint uin
 		// 16 loads a round; n rounds timed, m before them.
 		steps := 16 * (uint64(pl.params[0]) + uint64(pl.params[2]) + 1)
 		c.write(b.Data, b.Addr, steps)
-		return b, min(steps, c.count) * max(c.stride, 32), nil
+		return b, min(steps, c.count) * min(max(c.stride, 32), l2Line), nil
 	case pl.rotates:
 		return b, bufferBytes, nil
 	}
