@@ -93,6 +93,7 @@ type RegisterFile struct {
 	Banks      int  `yaml:"banks"`       // bank of Rn is n mod Banks
 	ReadPorts  int  `yaml:"read_ports"`  // 32-lane reads a cycle a bank, shared by all pipes of the sub-partition
 	ReuseCache bool `yaml:"reuse_cache"` // operand reuse flags keep a source for the next instruction of the warp
+	FreePorts  bool `yaml:"free_ports"`  // second passes hold no operand ports: an ablation
 	Queue      int  `yaml:"queue"`       // cycles of reads that may be outstanding at a bank before dispatch stalls
 }
 

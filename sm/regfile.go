@@ -30,6 +30,8 @@ type regFile struct {
 	at    uint64 // first cycle at which the dispatch stage is free
 	held  *reads // ports held in cycle at by the two-pass instruction before; nil: none
 	late  *reads // those of them that are read last
+
+	freePorts bool // no ports are held
 }
 
 // dispatchWindow is the number of cycles that operands may trickle in while a 16-lane pipe accepts an instruction.
@@ -94,7 +96,10 @@ func (f *regFile) read(cycle uint64, c *timing, sequential bool) {
 	if c.passes > 1 {
 		cycle += uint64(max(first.busiest, dispatchWindow))
 		f.book(cycle, second)
-		f.at, f.held, f.late = cycle+1, first, &c.late
+		f.at = cycle + 1
+		if !f.freePorts {
+			f.held, f.late = first, &c.late
+		}
 	}
 }
 

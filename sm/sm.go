@@ -113,7 +113,7 @@ func build(e *sim.Engine, a *configs.Arch, m *machine, k *isa.Kernel, path *pipe
 		q := &smsp{sm: s, id: id, next: sim.Never, farMin: sim.Never, picked: -1, latch: -1, ordered: true}
 		sub := fmt.Sprintf("%s.SMSP[%d]", name, id)
 		q.InitUnit(sub)
-		q.rf = regFile{ports: uint64(max(1, a.RegisterFile.ReadPorts)), queue: uint64(max(0, a.RegisterFile.Queue))}
+		q.rf = regFile{ports: uint64(max(1, a.RegisterFile.ReadPorts)), queue: uint64(max(0, a.RegisterFile.Queue)), freePorts: a.RegisterFile.FreePorts}
 		q.rf.InitUnit(sub + ".RegisterFile")
 		for i, spec := range m.pipes {
 			if spec.perSM {
