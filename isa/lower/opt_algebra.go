@@ -23,6 +23,8 @@ func (v *numberer) algebra(in *isa.Inst) {
 		v.absAlgebra(in)
 	case isa.OpI2F:
 		v.convertAlgebra(in)
+	case isa.OpSEL:
+		v.wideAbsAlgebra(in)
 	case isa.OpVIMNMX, isa.OpIMNMX:
 		v.minMaxAlgebra(in)
 	}
@@ -255,8 +257,27 @@ func (v *numberer) absAlgebra(in *isa.Inst) {
 	if in.Mod.Flags != 0 || in.NSrc != 1 || o.Flags != 0 {
 		return
 	}
-	if d := v.definition(o); d != nil && d.Op == isa.OpIABS && d.Mod.Flags == 0 || v.bits(o, bitDepth).zero>>31 != 0 {
+	d := v.definition(o)
+	if d != nil && d.Op == isa.OpIABS && d.Mod.Flags == 0 || v.bits(o, bitDepth).zero>>31 != 0 {
 		toMov(in, o)
+		return
+	}
+	// The same of halves: what is extended again is the low half of an absolute value of an extended half.
+	half := func(x *isa.Inst) bool {
+		return x != nil && x.Op == isa.OpPRMT && isImm(x.Src[1], 0x9910) && isZero(x.Src[2])
+	}
+	if !half(d) {
+		return
+	}
+	w := d.Src[0]
+	for x := v.definition(w); x != nil && x.Op == isa.OpPRMT && x.Mod.Sub == isa.SubNone && v.current(x, x.Src[0]); x = v.definition(w) {
+		if sel, ok := constant(x.Src[1]); !ok || sel&0xff != 0x10 {
+			break
+		}
+		w = x.Src[0]
+	}
+	if a := v.definition(w); a != nil && a.Op == isa.OpIABS && a.Mod.Flags == 0 && half(v.definition(a.Src[0])) {
+		toMov(in, w)
 	}
 }
 

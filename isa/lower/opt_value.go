@@ -50,6 +50,7 @@ func (f *fn) valueNumber() {
 			f.simplify(in)
 			f.simplifyPredicates(in)
 			v.algebra(in)
+			v.testAlgebra(in)
 			v.track(in)
 			v.record(b, in)
 			f.defs(in, n, func(id int) {
