@@ -326,10 +326,10 @@ func (v *numberer) bounds(o isa.Operand, t isa.Type) (low, high int64) {
 	return low, high
 }
 
-// convertAlgebra converts a 64-bit number to a float as a 32-bit one where its high word is zero.
+// convertAlgebra converts an unsigned 64-bit number to a float as a 32-bit one where its high word is zero.
 func (v *numberer) convertAlgebra(in *isa.Inst) {
 	o := in.Src[0]
-	if in.Mod.BType != isa.U64 && in.Mod.BType != isa.S64 || o.Kind != isa.KindReg || o.Flags&^isa.Wide64 != flagPair || in.Mod.Type != isa.F32 {
+	if in.Mod.BType != isa.U64 || o.Kind != isa.KindReg || o.Flags&^isa.Wide64 != flagPair || in.Mod.Type != isa.F32 {
 		return
 	}
 	regs := v.f.tuples[o.Reg]
