@@ -73,6 +73,7 @@ var operationSize = map[string]struct{ wide, narrow, other int }{
 	"addc.cc":  {3, 3, 3},
 	"subc.cc":  {3, 3, 3},
 	"madc.cc":  {3, 3, 3},
+	"madc.hi":  {3, 3, 3}, // with its mad.lo.cc, of which nothing is left
 }
 
 // statementSize is how much one PTX statement counts when a loop is unrolled. Copies and truncations, which cost nothing,
