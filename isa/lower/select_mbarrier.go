@@ -128,13 +128,12 @@ func (x *expander) mbarrierTest(p, at word, parity bool) {
 	}
 	now := x.regs(2)
 	x.emitWide(isa.OpLDS, isa.Mod{Size: 8, Flags: isa.ModStrong}, [][]word{now}, [][]word{{at}})
-	then := rz
 	if parity {
-		then = x.shl(auto, x.a32(2, "u32"), imm(mbarrierPhaseBit))
+		then := x.shl(auto, x.a32(2, "u32"), imm(mbarrierPhaseBit))
 		x.cmp(p, isa.CmpNE, isa.U32, x.lop3(auto, now[1], then, imm(1<<mbarrierPhaseBit), 0x28), rz, isa.BoolAnd, pt)
 		return
 	}
-	then = x.a64(2, "b64").hi
+	then := x.a64(2, "b64").hi
 	x.cmp(p, isa.CmpGE, isa.U32, x.xor(auto, now[1], then), imm(1<<mbarrierPhaseBit), isa.BoolAnd, pt)
 }
 
