@@ -155,6 +155,9 @@ func WriteSASS(w io.Writer, m *Machine) error {
 	shared := ""
 	if m.Program.SharedBytes >= 0 {
 		shared = fmt.Sprintf(" SHARED:%d", m.Program.SharedBytes)
+		if m.Program.SM >= 90 && m.Program.SharedBase == 0 {
+			shared += " SHARED_BASE:0" // addresses of lowered code do not count the system's part
+		}
 	}
 	t.printf("\tREG:%d STACK:%d%s\n", x.Registers, x.LocalBytes, shared)
 	words := map[string]string{
@@ -165,7 +168,15 @@ func WriteSASS(w io.Writer, m *Machine) error {
 	for _, line := range wrap(fmt.Sprintf("%s, %s, at most %d live; %s", plural(len(x.Instructions), "instruction"), plural(x.Registers, "register"), x.MaxLive, words[x.Control]), Width-3) {
 		t.printf("// %s\n", line)
 	}
-	for _, n := range x.Notes {
+	notes := x.Notes
+	if n := len(m.Program.Globals); n > 0 {
+		var names []string
+		for _, g := range m.Program.Globals {
+			names = append(names, g.Name)
+		}
+		notes = append(slices.Clone(notes), fmt.Sprintf("%s of the module (%s) are no part of a listing: read again, the kernel does not find them", plural(n, "variable"), list(names)))
+	}
+	for _, n := range notes {
 		for _, line := range wrap("note: "+n, Width-3) {
 			t.printf("// %s\n", line)
 		}

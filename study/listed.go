@@ -15,6 +15,7 @@ func listedCase(base *isa.Program, cs *workloads.Case, t *isa.Target) (*isa.Prog
 	p.Notes = append([]string(nil), base.Notes...)
 	p.ConstBanks = workloads.AddConsts(base.ConstBanks, cs.Consts)
 	p.Params = listedParams(base, cs.Args)
+	p.Address32 = pointerBytes(base) == 4
 	if o, bank, ok := unseenBank(&p); ok {
 		return nil, cs.Errorf("kernel %s reads constant bank %d, whose contents the listing does not show (line %d: %s): give them with --const %d:OFFSET=WORD,...",
 			p.Name, bank, o.Pos.Line, o.String(), bank)
@@ -66,11 +67,8 @@ func listedParams(p *isa.Program, args []workloads.Arg) []isa.Param {
 }
 
 // pointerBytes is 4 if the program has global accesses and none of them has 64-bit addresses (code of 32-bit programs
-// for compute capability 1.x to 3.x), else 8.
+// for compute capability 1.x to 3.x, or lowered from 32-bit PTX), else 8.
 func pointerBytes(p *isa.Program) uint32 {
-	if p.SM >= 50 {
-		return 8
-	}
 	any := false
 	for i := range p.Insts {
 		in := &p.Insts[i]

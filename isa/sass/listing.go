@@ -30,6 +30,7 @@ type Function struct {
 	Labels map[string]int // nvdisasm labels: index of the instruction that follows
 	// Resources found in the listing, -1 when it does not say.
 	Regs, SharedBytes, LocalBytes int
+	sharedBase                    int // where addresses of shared memory start, -1: as on the target
 
 	sched     uint64 // open scheduling word and how many instructions it still covers
 	schedLeft int
@@ -73,7 +74,7 @@ var (
 	reHeader  = regexp.MustCompile(`EF_CUDA_SM(\d+)`)
 	reLabel   = regexp.MustCompile(`^\s*(\.L_x?_?[A-Za-z0-9_.$]+|\$[A-Za-z0-9_.$]+):\s*$`)
 	reCtrl    = regexp.MustCompile(`^\s*\[?(B[0-9-]{6}:R[0-9-]:W[0-9-]:[Y-]:S\d\d)\]?\s*`)
-	reRes     = regexp.MustCompile(`(?i)\b(REG|SHARED|STACK|LOCAL)\s*:\s*(\d+)`)
+	reRes     = regexp.MustCompile(`(?i)\b(REG|SHARED_BASE|SHARED|STACK|LOCAL)\s*:\s*(\d+)`)
 )
 
 // Read splits a listing into functions. Lines that are neither headers, labels, instructions nor
@@ -84,7 +85,7 @@ func Read(file string, text []byte) (*Listing, error) {
 	var f *Function
 	pendingRes := map[string]int{}
 	start := func(name string, line int) {
-		f = &Function{Name: name, SM: sm, Line: line, Labels: map[string]int{}, Regs: -1, SharedBytes: -1, LocalBytes: -1}
+		f = &Function{Name: name, SM: sm, Line: line, Labels: map[string]int{}, Regs: -1, SharedBytes: -1, LocalBytes: -1, sharedBase: -1}
 		l.Funcs = append(l.Funcs, f)
 	}
 	var data *dataSection
@@ -185,6 +186,8 @@ func (f *Function) applyResources(res map[string]int) {
 			f.Regs = v
 		case "SHARED":
 			f.SharedBytes = v
+		case "SHARED_BASE":
+			f.sharedBase = v
 		case "STACK", "LOCAL":
 			f.LocalBytes = max(f.LocalBytes, v)
 		}

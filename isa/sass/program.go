@@ -120,6 +120,9 @@ func (l *Listing) Read(f *Function, opt Options) (*isa.Program, error) {
 	l.attach(f, p)
 	if sm >= 90 {
 		p.SharedBase = systemShared
+		if f.sharedBase >= 0 {
+			p.SharedBase = uint32(f.sharedBase)
+		}
 	}
 	p.LocalBytes = f.LocalBytes
 	if p.LocalBytes < 0 {
