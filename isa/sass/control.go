@@ -16,15 +16,15 @@ func (f *Function) addWord(v uint64) {
 		}
 		return
 	}
-	f.sched, f.schedLeft = v, f.groupSize()
+	f.sched, f.schedLeft = v, groupSize(f.SM)
 }
 
-// groupSize is the number of instructions that one scheduling word covers.
-func (f *Function) groupSize() int {
+// groupSize is the number of instructions that one scheduling word covers on a target, 0: it has none.
+func groupSize(sm int) int {
 	switch {
-	case f.SM >= 50 && f.SM < 70:
+	case sm >= 50 && sm < 70:
 		return 3
-	case f.SM >= 30 && f.SM < 50:
+	case sm >= 30 && sm < 50:
 		return 7
 	}
 	return 0
@@ -33,7 +33,7 @@ func (f *Function) groupSize() int {
 // takeSched gives the instruction its place in the open scheduling group.
 func (f *Function) takeSched(r *rawInst) {
 	if f.schedLeft > 0 {
-		r.sched, r.slot = f.sched, f.groupSize()-f.schedLeft
+		r.sched, r.slot = f.sched, groupSize(f.SM)-f.schedLeft
 		f.schedLeft--
 	}
 }

@@ -38,15 +38,16 @@ type Function struct {
 
 // rawInst is one instruction line with the encodings that belong to it.
 type rawInst struct {
-	addr  uint32
-	text  string // without guard's address comment, encodings and semicolon
-	words []uint64
-	line  int    // counted from 1
-	col   int    // column of text, counted from 1
-	dual  bool   // inside nvdisasm's { } pair, first half
-	ctrl  string // control information as text in front of the instruction, "" if there is none
-	sched uint64
-	slot  int // position in its scheduling group (Kepler, Maxwell, Pascal), -1: none
+	addr   uint32
+	placed bool   // the line gives the address
+	text   string // without guard's address comment, encodings and semicolon
+	words  []uint64
+	line   int    // counted from 1
+	col    int    // column of text, counted from 1
+	dual   bool   // inside nvdisasm's { } pair, first half
+	ctrl   string // control information as text in front of the instruction, "" if there is none
+	sched  uint64
+	slot   int // position in its scheduling group (Kepler, Maxwell, Pascal), -1: none
 }
 
 // Error is a problem in a listing with its place.
@@ -69,9 +70,6 @@ var (
 	reFunc    = regexp.MustCompile(`^\s*Function\s*:\s*(\S+)`)
 	reSection = regexp.MustCompile(`^\s*\.section\s+\.text\.([^,\s]+)`)
 	reText    = regexp.MustCompile(`^\s*\.text\.([^:\s]+):\s*$`)
-	reCode    = regexp.MustCompile(`code for sm_(\d+)`)
-	reTarget  = regexp.MustCompile(`^\s*\.target\s+sm_(\d+)`)
-	reHeader  = regexp.MustCompile(`EF_CUDA_SM(\d+)`)
 	reLabel   = regexp.MustCompile(`^\s*(\.L_x?_?[A-Za-z0-9_.$]+|\$[A-Za-z0-9_.$]+):\s*$`)
 	reCtrl    = regexp.MustCompile(`^\s*\[?(B[0-9-]{6}:R[0-9-]:W[0-9-]:[Y-]:S\d\d)\]?\s*`)
 	reRes     = regexp.MustCompile(`(?i)\b(REG|SHARED_BASE|SHARED|STACK|LOCAL)\s*:\s*(\d+)`)
@@ -81,11 +79,12 @@ var (
 // encodings (section directives, blank lines, ptxas messages) are skipped.
 func Read(file string, text []byte) (*Listing, error) {
 	l := &Listing{File: file, Lines: strings.Split(strings.ReplaceAll(string(text), "\r\n", "\n"), "\n")}
-	sm := 0
+	var ts targetState
 	var f *Function
 	pendingRes := map[string]int{}
 	start := func(name string, line int) {
-		f = &Function{Name: name, SM: sm, Line: line, Labels: map[string]int{}, Regs: -1, SharedBytes: -1, LocalBytes: -1, sharedBase: -1}
+		ts.fresh = false
+		f = &Function{Name: name, SM: ts.sm, Line: line, Labels: map[string]int{}, Regs: -1, SharedBytes: -1, LocalBytes: -1, sharedBase: -1}
 		l.Funcs = append(l.Funcs, f)
 	}
 	var data *dataSection
@@ -111,17 +110,18 @@ func Read(file string, text []byte) (*Listing, error) {
 			}
 			continue
 		}
-		if l.resourceLine(s, sm) {
+		if l.resourceLine(s, ts.sm) {
+			continue
+		}
+		if taken, err := l.targetLine(&ts, f, s, n); err != nil {
+			return nil, err
+		} else if taken {
+			if ts.whole && ts.line == n {
+				f = nil
+			}
 			continue
 		}
 		switch {
-		case reCode.MatchString(s):
-			sm, _ = strconv.Atoi(reCode.FindStringSubmatch(s)[1])
-			f = nil
-			continue
-		case reTarget.MatchString(s):
-			sm, _ = strconv.Atoi(reTarget.FindStringSubmatch(s)[1])
-			continue
 		case reFunc.MatchString(s):
 			name := strings.TrimSuffix(reFunc.FindStringSubmatch(s)[1], ":")
 			if strings.Contains(s, "REG:") || strings.HasSuffix(strings.TrimSpace(s), ":") && !strings.Contains(s, "code") {
@@ -141,15 +141,6 @@ func Read(file string, text []byte) (*Listing, error) {
 			name := reText.FindStringSubmatch(s)[1]
 			if f == nil || f.Name != name {
 				start(name, n)
-			}
-			continue
-		}
-		if m := reHeader.FindStringSubmatch(s); m != nil {
-			if v, _ := strconv.Atoi(m[1]); v > 0 {
-				sm = v
-				if f != nil {
-					f.SM = v
-				}
 			}
 			continue
 		}
@@ -251,6 +242,7 @@ func (l *Listing) instruction(f *Function, s string, n int) error {
 	if f == nil {
 		return &Error{File: l.File, Line: n, Col: 1, Msg: "instruction outside a function", Text: s}
 	}
+	r.placed = hasAddr
 	if !hasAddr {
 		r.addr = f.nextAddr()
 	}

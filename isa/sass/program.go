@@ -53,13 +53,12 @@ func (l *Listing) Read(f *Function, opt Options) (*isa.Program, error) {
 	t := isa.NewTarget(sm)
 	p := &isa.Program{Name: f.Name, SM: sm, ParamBase: t.ParamBase, InstBytes: t.InstBytes, SourceFile: l.File, Source: l.Lines, Control: isa.ControlComputed}
 	p.SchedPadding = sm >= 30 && sm < 70
-	byAddr := make(map[uint32]int, len(f.Insts))
-	for i := range f.Insts {
-		r := &f.Insts[i]
-		if k, twice := byAddr[r.addr]; twice {
-			return nil, l.errorAt(r, fmt.Sprintf("address %#x stands a second time in function %s, first on line %d", r.addr, f.Name, f.Insts[k].line))
-		}
-		byAddr[r.addr] = i
+	byAddr, err := l.checkLayout(f, sm)
+	if err != nil {
+		return nil, err
+	}
+	if err := l.checkOpcodes(f, sm); err != nil {
+		return nil, err
 	}
 	unknown := map[string]int{}
 	first := map[string]*rawInst{}

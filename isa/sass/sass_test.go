@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -230,6 +231,18 @@ func TestErrors(t *testing.T) {
 		{"address twice", on90("/*0000*/ NOP ;\n/*0000*/ EXIT ;"), "x.sass:4:10: address 0x0 stands a second time in function k, first on line 3\n    /*0000*/ EXIT ;"},
 		{"label twice", on90(".L_1:\n/*0000*/ NOP ;\n.L_1:\n/*0010*/ EXIT ;"), "x.sass:5:1: label .L_1 stands a second time in function k\n    .L_1:"},
 		{"jump into an instruction", on90("/*0000*/ NOP ;\n/*0010*/ BRA 0x8 ;"), "x.sass:4:10: no instruction of function k starts at target 0x8\n    /*0010*/ BRA 0x8 ;"},
+		{"gap", on90("/*0000*/ NOP ;\n/*0020*/ EXIT ;"), "x.sass:4:10: address 0x20 of function k follows 0x0 of line 3, expected 0x10: a line is missing or an address is wrong\n    /*0020*/ EXIT ;"},
+		{"half step", on90("/*0000*/ NOP ;\n/*0008*/ EXIT ;"), "x.sass:4:10: address 0x8 of function k follows 0x0 of line 3, expected 0x10: a line is missing or an address is wrong\n    /*0008*/ EXIT ;"},
+		{"beginning is missing", on90("/*0010*/ NOP ;\n/*0020*/ EXIT ;"), "x.sass:3:10: function k begins at address 0x10: the instructions before it are missing\n    /*0010*/ NOP ;"},
+		{"addresses fall", on90("/*0000*/ NOP ;\n/*0010*/ NOP ;\n/*0020*/ NOP ;\n/*000c*/ EXIT ;"), "x.sass:6:10: address 0xc of function k stands behind 0x20 of line 5: instructions must be in the order of their addresses\n    /*000c*/ EXIT ;"},
+		{"gap between groups of three", "code for sm_61\nFunction : k\n/*0008*/ NOP ;\n/*0010*/ NOP ;\n/*0018*/ NOP ;\n/*0030*/ EXIT ;", "x.sass:6:10: address 0x30 of function k follows 0x18 of line 5, expected 0x28: a line is missing or an address is wrong\n    /*0030*/ EXIT ;"},
+		{"gap within a group of seven", "code for sm_35\nFunction : k\n/*0008*/ NOP ;\n/*0018*/ EXIT ;", "x.sass:4:10: address 0x18 of function k follows 0x8 of line 3, expected 0x10: a line is missing or an address is wrong\n    /*0018*/ EXIT ;"},
+		{"gap on Fermi", "code for sm_20\nFunction : k\n/*0000*/ NOP;\n/*0010*/ EXIT;", "x.sass:4:10: address 0x10 of function k follows 0x0 of line 3, expected 0x8: a line is missing or an address is wrong\n    /*0010*/ EXIT;"},
+		{"half an encoding", on90("/*0000*/ NOP ; /* 0x0000000000007918 */\n/*0010*/ EXIT ; /* 0x000000000000794d */\n/* 0x000fea0003800000 */"), "x.sass:3:10: half of the encoding is missing: others of this function have two words of 64 bits\n    /*0000*/ NOP ; /* 0x0000000000007918 */"},
+		{"encoding of another", on90("/*0000*/ NOP ; /* 0x0000000000007918 */\n/* 0x000fc00000000000 */\n/*0010*/ EXIT ; /* 0x0000000000007918 */\n/* 0x000fc00000000000 */"), "x.sass:5:10: encoding 0x0000000000007918 is not that of EXIT: the opcode number 0x118 is that of NOP on line 3\n    /*0010*/ EXIT ; /* 0x0000000000007918 */"},
+		{"unknown target", "code for sm_999\nFunction : k\n/*0000*/ EXIT ;\n", "x.sass:1:13: unknown target sm_999: known are sm_10 to sm_121 (smsim arch list)\n    code for sm_999"},
+		{"directive contradicts", "code for sm_90\n.target sm_61\nFunction : k\n/*0000*/ EXIT ;\n", "x.sass:2:12: target sm_61 contradicts sm_90 of line 1: the listing is damaged or was put together from two\n    .target sm_61"},
+		{"header contradicts", on90(".headerflags @\"EF_CUDA_SM80 EF_CUDA_VIRTUAL_SM(EF_CUDA_SM75)\"\n/*0000*/ EXIT ;"), "x.sass:3:26: target sm_80 contradicts sm_90 of line 1: the listing is damaged or was put together from two\n    .headerflags @\"EF_CUDA_SM80 EF_CUDA_VIRTUAL_SM(EF_CUDA_SM75)\""},
 		{"no target", "Function : k\n/*0000*/ EXIT ;\n", "x.sass:1:1: the listing does not say for which target it is (\"code for sm_NN\"): name it with --arch"},
 	}
 	for _, c := range cases {
@@ -327,5 +340,38 @@ func fuzzRun(t *testing.T, p *isa.Program) {
 	}
 	if err != nil && strings.Contains(err.Error(), "internal error") {
 		t.Fatal(err)
+	}
+}
+
+// TestLayout: addresses that no instruction is missing between, and several listings in one file.
+func TestLayout(t *testing.T) {
+	for name, c := range map[string]struct {
+		text    string
+		targets []int
+	}{
+		"scheduling words of Pascal": {"code for sm_61\nFunction : k\n/*0008*/ NOP ;\n/*0010*/ NOP ;\n/*0018*/ NOP ;\n/*0028*/ EXIT ;", []int{61}},
+		"scheduling words of Kepler": {"code for sm_35\nFunction : k\n/*0008*/ NOP ;\n/*0010*/ NOP ;\n/*0018*/ NOP ;\n/*0020*/ NOP ;\n/*0028*/ NOP ;\n/*0030*/ NOP ;\n/*0038*/ NOP ;\n/*0048*/ EXIT ;", []int{35}},
+		"Pascal without words":       {"code for sm_61\nFunction : k\n/*0000*/ NOP ;\n/*0008*/ NOP ;\n/*0010*/ NOP ;\n/*0018*/ NOP ;\n/*0020*/ EXIT ;", []int{61}},
+		"half instructions of 1.x":   {"code for sm_13\nFunction : k\n/*0000*/ NOP;\n/*0004*/ NOP;\n/*0008*/ NOP;\n/*0010*/ EXIT;", []int{13}},
+		"two targets of cuobjdump":   {"code for sm_80\n.target sm_80\nFunction : k\n.headerflags @\"EF_CUDA_SM80\"\n/*0000*/ EXIT ;\ncode for sm_90\nFunction : k\n/*0000*/ EXIT ;\n", []int{80, 90}},
+		"two outputs of nvdisasm":    {".headerflags @\"EF_CUDA_SM80\"\n.section .text.k,\"ax\"\n/*0000*/ EXIT ;\n.headerflags @\"EF_CUDA_SM90 EF_CUDA_VIRTUAL_SM(EF_CUDA_SM75)\"\n.section .text.k2,\"ax\"\n/*0000*/ EXIT ;\n", []int{80, 90}},
+		"some have addresses":        {"code for sm_90\nFunction : k\nB------:R-:W-:Y:S01 NOP ;\n/*0010*/ NOP ;\nB------:R-:W-:Y:S01 EXIT ;\n", []int{90}},
+		"a form shares the number":   {on90("/*0000*/ ERRBAR ; /* 0x00000000000079ab */\n/* 0x000fc00000000000 */\n/*0010*/ CGAERRBAR ; /* 0x00000000000075ab */\n/* 0x000fc00000000000 */\n/*0020*/ EXIT ; /* 0x000000000000794d */\n/* 0x000fea0003800000 */"), []int{90}},
+	} {
+		l, err := Read("x", []byte(c.text))
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		var got []int
+		for _, f := range l.Funcs {
+			if _, err := l.Program(f, 0); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+			got = append(got, f.SM)
+		}
+		if !slices.Equal(got, c.targets) {
+			t.Errorf("%s: targets %v, want %v", name, got, c.targets)
+		}
 	}
 }
