@@ -30,6 +30,7 @@ type SweepOptions struct {
 type SweepResult struct {
 	Sweep       *Sweep
 	Records     []*SweepRecord // by point; nil: not run
+	Kept        []*SweepRecord // finished points of earlier sweeps in the directory that this one does not list, oldest first
 	Reused      int
 	Interrupted bool
 }
@@ -56,8 +57,13 @@ func (r *SweepResult) Missing() int {
 	return n
 }
 
-// journalName is the file that grows while a sweep runs; at the end it holds one line a point in their order.
-const journalName = "results.jsonl"
+// journalName is the file that grows while a sweep runs; at the end it holds one line a point in their order. keptName holds
+// the finished points of earlier sweeps that the last one does not list, so that a file that was cut and extended again
+// simulates nothing twice.
+const (
+	journalName = "results.jsonl"
+	keptName    = "unlisted.jsonl"
+)
 
 // RunSweep runs the points of a sweep file whose results are not yet in the directory. When ctx is cancelled, what has been
 // finished is kept.
@@ -80,14 +86,18 @@ func RunSweep(ctx context.Context, file string, text []byte, opt SweepOptions) (
 	r := newSweepRunner(s, opt.Tool)
 	res := &SweepResult{Sweep: s, Records: make([]*SweepRecord, len(s.Points))}
 	tasks := make([]sweepTask, len(s.Points))
-	old, err := readJournal(filepath.Join(opt.Dir, journalName))
+	old, err := readJournals(filepath.Join(opt.Dir, keptName), filepath.Join(opt.Dir, journalName))
 	if err != nil {
 		return nil, err
 	}
 	var todo []sweepTask
+	listed := map[string]bool{}  // hashes
+	current := map[string]bool{} // names of points: results of an earlier version of one are outdated
 	for i := range s.Points {
 		tasks[i] = sweepTask{Index: i, Hash: r.hash(&s.Points[i])}
-		if rec := old[tasks[i].Hash]; rec != nil {
+		listed[tasks[i].Hash] = true
+		current[blank(&s.Points[i], tasks[i]).identity()] = true
+		if rec := old.byHash[tasks[i].Hash]; rec != nil {
 			// The same point may stand elsewhere or have another name in this sweep.
 			again := blank(&s.Points[i], tasks[i])
 			again.Result = rec.Result
@@ -96,6 +106,18 @@ func RunSweep(ctx context.Context, file string, text []byte, opt SweepOptions) (
 			continue
 		}
 		todo = append(todo, tasks[i])
+	}
+	for _, hash := range old.order {
+		if rec := old.byHash[hash]; !listed[hash] && !current[rec.identity()] {
+			res.Kept = append(res.Kept, rec)
+		}
+	}
+	// The journal is written anew at the end: until then a killed sweep must not lose what moves from one file to the other.
+	kept := filepath.Join(opt.Dir, keptName)
+	if len(res.Kept) > 0 {
+		if err := writeFile(kept, func(w io.Writer) error { return encodeLines(w, old.records()) }); err != nil {
+			return nil, &InputError{err}
+		}
 	}
 	journal, err := os.OpenFile(filepath.Join(opt.Dir, journalName), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644)
 	if err != nil {
@@ -133,39 +155,84 @@ func RunSweep(ctx context.Context, file string, text []byte, opt SweepOptions) (
 	if err := journal.Close(); err != nil {
 		return res, err
 	}
-	return res, writeFile(filepath.Join(opt.Dir, journalName), func(w io.Writer) error { return res.writeLines(w) })
+	if err := writeFile(filepath.Join(opt.Dir, journalName), res.writeLines); err != nil {
+		return res, err
+	}
+	return res, writeKept(kept, res.Kept)
 }
 
-// readJournal gives the records without error by hash. A line that was cut off when the tool was killed is left out.
-func readJournal(name string) (map[string]*SweepRecord, error) {
+// finished are results of earlier sweeps: by the hash of the point, and the hashes in the order in which they were read.
+type finished struct {
+	byHash map[string]*SweepRecord
+	order  []string
+}
+
+// readJournals gives the records without error. Of two of one point the later one counts. A line that was cut off when the
+// tool was killed is left out.
+func readJournals(names ...string) (*finished, error) {
+	out := &finished{byHash: map[string]*SweepRecord{}}
+	for _, name := range names {
+		if err := out.read(name); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// records are the results in the order in which they were read.
+func (d *finished) records() []*SweepRecord {
+	var out []*SweepRecord
+	for _, hash := range d.order {
+		out = append(out, d.byHash[hash])
+	}
+	return out
+}
+
+func (d *finished) read(name string) error {
 	f, err := os.Open(name)
 	if os.IsNotExist(err) {
-		return nil, nil
+		return nil
 	} else if err != nil {
-		return nil, &InputError{err}
+		return &InputError{err}
 	}
 	defer f.Close()
-	out := map[string]*SweepRecord{}
 	in := bufio.NewReaderSize(f, 1<<20)
 	for {
 		line, err := in.ReadBytes('\n')
 		var rec SweepRecord
 		if len(line) > 0 && json.Unmarshal(line, &rec) == nil && rec.Error == "" && rec.Result != nil {
-			out[rec.Hash] = &rec
+			if d.byHash[rec.Hash] == nil {
+				d.order = append(d.order, rec.Hash)
+			}
+			d.byHash[rec.Hash] = &rec
 		}
 		if err == io.EOF {
-			return out, nil
+			return nil
 		} else if err != nil {
-			return nil, err
+			return err
 		}
 	}
 }
 
+// writeKept writes the file of unlisted points, or removes it where there are none.
+func writeKept(name string, kept []*SweepRecord) error {
+	if len(kept) == 0 {
+		if err := os.Remove(name); err != nil && !os.IsNotExist(err) {
+			return err
+		}
+		return nil
+	}
+	return writeFile(name, func(w io.Writer) error { return encodeLines(w, kept) })
+}
+
 // writeLines writes the records in the order of the points.
-func (r *SweepResult) writeLines(w io.Writer) error {
+func (r *SweepResult) writeLines(w io.Writer) error { return encodeLines(w, r.Records) }
+
+// encodeLines writes a line for each record that is there.
+func encodeLines(w io.Writer, records []*SweepRecord) error {
 	b := bufio.NewWriter(w)
 	e := json.NewEncoder(b)
-	for _, rec := range r.Records {
+	for _, rec := range records {
 		if rec != nil {
 			if err := e.Encode(rec); err != nil {
 				return err

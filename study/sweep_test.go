@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -73,6 +74,41 @@ func TestWorkerCrash(t *testing.T) {
 	opt.Tool = "u"
 	if r, err = RunSweep(context.Background(), "crash.yaml", []byte(crashSweep), opt); err != nil || r.Reused != 0 {
 		t.Fatalf("%d reused by another version, %v", r.Reused, err)
+	}
+}
+
+// TestNarrowedSweep: finished points that a narrower file does not list are kept beside its results and used again by the
+// wider one; a result of another version of a listed point is outdated and goes.
+func TestNarrowedSweep(t *testing.T) {
+	dir := t.TempDir()
+	opt := SweepOptions{Workers: 1, Dir: dir, Tool: "t", Command: func() *exec.Cmd { return testWorker("good") }}
+	narrow := strings.Replace(crashSweep, "[16, 32, 48, 64]", "[32]", 1)
+	for _, step := range []struct {
+		text, tool                      string
+		reused, points, lines, unlisted int
+	}{
+		{crashSweep, "t", 0, 4, 4, 0},
+		{narrow, "t", 1, 1, 1, 3},
+		{narrow, "t", 1, 1, 1, 3},
+		{crashSweep, "t", 4, 4, 4, 0},
+		{narrow, "u", 0, 1, 1, 3},
+		{crashSweep, "t", 3, 4, 4, 0},
+	} {
+		opt.Tool = step.tool
+		r, err := RunSweep(context.Background(), "crash.yaml", []byte(step.text), opt)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines := func(name string) int {
+			text, err := os.ReadFile(filepath.Join(dir, name))
+			if err != nil && !os.IsNotExist(err) {
+				t.Fatal(err)
+			}
+			return strings.Count(string(text), "\n")
+		}
+		if got := []int{r.Reused, len(r.Records), lines(journalName), lines(keptName)}; !slices.Equal(got, []int{step.reused, step.points, step.lines, step.unlisted}) {
+			t.Fatalf("%+v: reused, points, lines, unlisted: %v", step, got)
+		}
 	}
 }
 

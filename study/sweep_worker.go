@@ -23,6 +23,12 @@ type SweepRecord struct {
 	Input     bool              `json:"input_error,omitempty"` // the error is a mistake in the input
 }
 
+// identity names the point in any sweep: what differs between two of one identity is the text of kernel or architecture, or
+// the program.
+func (r *SweepRecord) identity() string {
+	return fmt.Sprintf("%q %q %q %q %d %q", r.Run, r.Variant, r.Launch, r.Arch, r.Seed, r.Overrides)
+}
+
 // sweepStart is the first line a worker reads: the sweep file, so that nothing depends on when it is read.
 type sweepStart struct {
 	File string `json:"file"`

@@ -149,6 +149,9 @@ func finishSweep(cmd *cobra.Command, res *study.SweepResult, dir, format string,
 	if !quiet {
 		fmt.Fprintf(cmd.ErrOrStderr(), "%d points, %d of them from earlier results; results.jsonl, results.csv and results.sqlite written to %s\n",
 			len(res.Records), res.Reused, dir)
+		if n := len(res.Kept); n > 0 {
+			fmt.Fprintf(cmd.ErrOrStderr(), "%d finished points that the file no longer lists are in unlisted.jsonl; they are used again when it does\n", n)
+		}
 	}
 	var errs []error
 	for _, f := range res.Failed() {
