@@ -103,7 +103,16 @@ func (s *SM) position(idx int32) string {
 		return "the start"
 	}
 	in := &p.Insts[idx]
-	return fmt.Sprintf("%s (instruction %d, %s)", in.Op, idx, sourceOf(p, in))
+	source := sourceOf(p, in)
+	if in.Pos.Line == 0 { // the compiler's own instruction: what it stands before
+		for i := int(idx) + 1; i < len(p.Insts); i++ {
+			if next := &p.Insts[i]; next.Pos.Line > 0 {
+				source = "before " + sourceOf(p, next)
+				break
+			}
+		}
+	}
+	return fmt.Sprintf("%s (instruction %d, %s)", in.Op, idx, source)
 }
 
 func sourceOf(p *isa.Program, in *isa.Inst) string {
