@@ -2,6 +2,7 @@ package lut
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"strconv"
@@ -31,6 +32,9 @@ func Ask(text string, names []string) (*Answer, error) {
 	trimmed := strings.TrimSpace(text)
 	if trimmed != "" && trimmed[0] >= '0' && trimmed[0] <= '9' && !strings.ContainsAny(trimmed, "~!&|^?: ()") {
 		return fromNumber(trimmed, names)
+	}
+	if trimmed == "" {
+		return nil, errors.New("the expression is empty; give one such as '(a|b)&~c', or a truth table such as 0x54")
 	}
 	e, err := Parse(text, names)
 	if err != nil {

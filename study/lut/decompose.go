@@ -1,6 +1,9 @@
 package lut
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // Decompose finds a sequence of LOP3 for the function. It is the shortest for up to three LOP3 of at most five inputs,
 // and wherever it meets the bound that n inputs need at least (n-1)/2; else it is a good one, and Bound says what is proven.
@@ -306,6 +309,7 @@ func (d *decomposer) write(steps []named, inputs []string) []Step {
 				st.Lut = invertInput(st.Lut, k)
 			}
 		}
+		st.single()
 		// An intermediate signal has the polarity that is 0 for zeros: a ^ b ^ c (0x96), not its complement.
 		if i < len(steps)-1 && st.Lut&1 != 0 {
 			st.Lut, inverted[s.dst] = ^st.Lut, true
@@ -314,6 +318,26 @@ func (d *decomposer) write(steps []named, inputs []string) []Step {
 		out = append(out, st)
 	}
 	return out
+}
+
+// single makes a LOP3 of two or fewer signals say so: a source that is there before, or 0, becomes 0, on which the table
+// then does not depend (x ^ y is x, y, 0 with 0x3c).
+func (s *Step) single() {
+	for k, n := range s.Src {
+		first := slices.Index(s.Src[:k], n)
+		if n != "0" && first < 0 {
+			continue
+		}
+		var out uint8
+		for row := range 8 {
+			from := row &^ (4 >> k)
+			if n != "0" && row&(4>>first) != 0 {
+				from |= 4 >> k
+			}
+			out |= s.Lut >> from & 1 << row
+		}
+		s.Src[k], s.Lut = "0", out
+	}
 }
 
 // invertInput is the table for the complement of input k (0 is the first, the highest bit of the row).

@@ -2,6 +2,7 @@ package lut
 
 import (
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -130,6 +131,13 @@ func verify(t *testing.T, e *Expr, p Plan) {
 	}
 	if len(p.Steps) == 0 {
 		return
+	}
+	for _, s := range p.Steps {
+		for k, n := range s.Src {
+			if n == "0" && s.Lut != s.Lut>>(4>>k)&[3]uint8{0x0f, 0x33, 0x55}[k]|s.Lut<<(4>>k)&[3]uint8{0xf0, 0xcc, 0xaa}[k] || n != "0" && slices.Contains(s.Src[:k], n) {
+				t.Errorf("%s: %s has a source twice, or depends on a constant", e.Text, s)
+			}
+		}
 	}
 	for row, want := range e.Table {
 		if Evaluate(p.Steps, e.Names, row) != want {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // MaxInputs bounds the different inputs of an expression: its truth table has 2^MaxInputs rows.
@@ -30,7 +31,7 @@ func (e *Error) Error() string {
 		tail = "..."
 	}
 	return fmt.Sprintf("expression:%d: %s\n  %s%s%s\n  %s^", e.Col, e.Msg, lead, strings.ToValidUTF8(e.Expr[from:to], ""), tail,
-		strings.Repeat(" ", len(lead)+e.Col-1-from))
+		strings.Repeat(" ", len(lead)+utf8.RuneCountInString(e.Expr[from:min(e.Col-1, len(e.Expr))])))
 }
 
 // Expr is a parsed expression.
@@ -51,7 +52,7 @@ func Parse(text string, names []string) (*Expr, error) {
 		return nil, err
 	}
 	if p.at < len(p.text) {
-		return nil, p.errorf(p.at, "unexpected %q after the expression; operators are ~ & ^ | ?: ( )", p.text[p.at:p.at+1])
+		return nil, p.errorf(p.at, "unexpected %q after the expression; operators are ~ & ^ | ?: ( )", p.char(p.at))
 	}
 	if !p.fixed {
 		p.order(root)
@@ -142,6 +143,12 @@ const maxDepth = 500
 
 func (p *parser) errorf(at int, format string, args ...any) error {
 	return &Error{Expr: strings.ReplaceAll(p.text, "\t", " "), Col: at + 1, Msg: fmt.Sprintf(format, args...)}
+}
+
+// char is the whole character at a place.
+func (p *parser) char(at int) string {
+	_, n := utf8.DecodeRuneInString(p.text[at:])
+	return p.text[at : at+n]
 }
 
 func (p *parser) space() {
@@ -248,7 +255,7 @@ func (p *parser) primary() (*node, error) {
 		p.space()
 		return &node{op: digits[0]}, nil
 	case "":
-		return nil, p.errorf(start, "unexpected %q; expected an input, ~ or (", p.text[start:start+1])
+		return nil, p.errorf(start, "unexpected %q; expected an input, ~ or (", p.char(start))
 	default:
 		return nil, p.errorf(start, "%q is no input; constants are 0 and 1 (all bits set)", digits)
 	}
