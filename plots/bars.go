@@ -23,6 +23,7 @@ type Bars struct {
 	Baseline    string      // a series, or "" for no second panel
 	Limit       float64     // a dashed line across, 0: none
 	LimitLabel  string
+	Log         bool // logarithmic axis, from half the lowest value; all values above 0, without baseline
 }
 
 // Heading is the title.
@@ -38,6 +39,9 @@ func (b *Bars) check() (most float64, err error) {
 	if len(b.Values) != len(b.Series) {
 		return 0, fmt.Errorf("bars: %d rows of values for %d series", len(b.Values), len(b.Series))
 	}
+	if b.Log && b.Baseline != "" {
+		return 0, errors.New("bars: a logarithmic axis has no panel of speed-ups")
+	}
 	most = b.Limit
 	for i, row := range b.Values {
 		if len(row) != len(b.Groups) {
@@ -46,6 +50,9 @@ func (b *Bars) check() (most float64, err error) {
 		for j, v := range row {
 			if math.IsInf(v, 0) || v < 0 {
 				return 0, fmt.Errorf("bars: value %g of %s, %s", v, b.Series[i], b.Groups[j])
+			}
+			if b.Log && v == 0 {
+				return 0, checkLog("bars", v)
 			}
 			if v > most { // false for NaN
 				most = v
@@ -108,7 +115,7 @@ func (b *Bars) Draw(c draw.Canvas) error {
 	}
 	// The vertical axes depend on the height, the height on the names below, these on the width, and that on the
 	// vertical axes; the widest tick labels are known beforehand up to a digit.
-	left := p.yMargin(linearAxis(b.YLabel, most, 0.1)) + gap
+	left := p.yMargin(b.axis(most, 0.1)) + gap
 	right := vg.Length(0)
 	if b.LimitLabel != "" {
 		right = p.style(valueSize, dark).Width(b.LimitLabel) + gap
@@ -118,7 +125,7 @@ func (b *Bars) Draw(c draw.Canvas) error {
 	height := c.Max.Y - c.Min.Y - bottom
 	if ratios == nil {
 		f := &panel{pen: p, c: draw.Crop(c, left, -right, bottom, 0)}
-		f.y = linearAxis(b.YLabel, most, p.barStyle(b.Values, compact, width).air(height))
+		f.y = b.axis(most, p.barStyle(b.Values, compact, width).air(height))
 		f.bars(b, b.Values, compact)
 		f.groupLabels(b)
 		return nil
@@ -128,7 +135,7 @@ func (b *Bars) Draw(c draw.Canvas) error {
 	heading := head.FontExtents().Height + gap
 	lower := (height - heading) * 0.38
 	f := &panel{pen: p, c: draw.Crop(c, left, -right, bottom+lower+heading+outer/2, 0)}
-	f.y = linearAxis(b.YLabel, most, p.barStyle(b.Values, compact, width).air(f.c.Max.Y-f.c.Min.Y))
+	f.y = b.axis(most, p.barStyle(b.Values, compact, width).air(f.c.Max.Y-f.c.Min.Y))
 	f.bars(b, b.Values, compact)
 	f = &panel{pen: p, c: draw.Crop(c, left, -right, bottom, -(height - lower))}
 	f.y = linearAxis("speed-up", top, p.barStyle(ratios, times, width).air(lower))
@@ -136,6 +143,22 @@ func (b *Bars) Draw(c draw.Canvas) error {
 	f.groupLabels(b)
 	f.c.FillText(head, vg.Point{X: f.c.Min.X, Y: f.c.Max.Y + 1}, fit(head, "speed-up over "+b.Baseline, f.c.Max.X-f.c.Min.X))
 	return nil
+}
+
+// axis is the vertical axis of the bars, with a fraction of the height as air above the highest.
+func (b *Bars) axis(most, air float64) axis {
+	if !b.Log {
+		return linearAxis(b.YLabel, most, air)
+	}
+	least := most
+	for _, row := range b.Values {
+		for _, v := range row {
+			if v < least { // false for NaN
+				least = v
+			}
+		}
+	}
+	return logBarAxis(b.YLabel, least, most, air)
 }
 
 // times prints a ratio.

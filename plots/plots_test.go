@@ -204,6 +204,8 @@ func TestBadFigures(t *testing.T) {
 		{&Bars{Groups: []string{"a"}, Series: []string{"s"}, Values: nil}, "bars: 0 rows of values for 1 series"},
 		{&Bars{Groups: []string{"a"}, Series: []string{"s"}, Values: [][]float64{{-1}}}, "bars: value -1 of s, a"},
 		{&Bars{Groups: []string{"a"}, Series: []string{"s"}, Values: [][]float64{{inf}}}, "bars: value +Inf of s, a"},
+		{&Bars{Groups: []string{"a"}, Series: []string{"s"}, Values: [][]float64{{0}}, Log: true}, "bars: 0 cannot stand on a logarithmic axis"},
+		{&Bars{Groups: []string{"a"}, Series: []string{"s"}, Values: [][]float64{{1}}, Log: true, Baseline: "s"}, "bars: a logarithmic axis has no panel of speed-ups"},
 		{&Bars{Groups: []string{"a"}, Series: []string{"s"}, Values: [][]float64{{1}}, Baseline: "t"}, `bars: the baseline "t" is no series`},
 		{&Bars{Groups: []string{"a"}, Series: many, Values: rows}, "bars: 30 series cannot be told apart; at most 24"},
 		{&Stacks{}, "warp-state stacks: no runs, or not one row for each"},
@@ -243,6 +245,7 @@ func TestBadFigures(t *testing.T) {
 func TestOddFigures(t *testing.T) {
 	for _, f := range []Figure{
 		&Bars{Groups: []string{"a"}, Series: []string{"s"}, Values: [][]float64{{0}}},
+		&Bars{Groups: []string{"a"}, Series: []string{"s"}, Values: [][]float64{{math.NaN()}}, Log: true},
 		&Bars{Groups: []string{"a"}, Series: []string{"s"}, Values: [][]float64{{math.NaN()}}, Baseline: "s"},
 		&Curves{Lines: []Curve{{Name: "l", X: []float64{0}, Y: []float64{0}}}},
 		&Curves{Lines: []Curve{{Name: "l", X: []float64{-3, 5, -3}, Y: []float64{-1, -2, 4}}}},
@@ -371,5 +374,17 @@ func TestCrossings(t *testing.T) {
 	}
 	if got := crossings(0, 2, 2, 0, 0.5); got[0] != [4]float64{0.25, 0, 0.25, 1} {
 		t.Errorf("a quarter of the way: %v", got)
+	}
+}
+
+// TestLogBars: on the logarithmic axis of bars over three decades the lowest bar has a height, equal ratios are equal steps, and the highest leaves air.
+func TestLogBars(t *testing.T) {
+	b := &Bars{Values: [][]float64{{2, 20, math.NaN(), 2000}}, Log: true}
+	y := b.axis(2000, 0.2)
+	if low, high := y.norm(2), y.norm(2000); low < 0.05 || math.Abs(high-0.8) > 1e-9 || len(y.ticks) < 3 {
+		t.Errorf("lowest bar %.3f, highest %.3f of the height, %d ticks", low, high, len(y.ticks))
+	}
+	if a, b := y.norm(20)-y.norm(2), y.norm(2000)-y.norm(200); math.Abs(a-b) > 1e-9 {
+		t.Errorf("a decade is %.3f and %.3f high", a, b)
 	}
 }

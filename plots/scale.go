@@ -102,6 +102,16 @@ func logAxis(label string, values []float64) axis {
 	return a
 }
 
+// logBarAxis covers half the least value, so that its bar has a height, to the most, with air above: a fraction of the whole height.
+func logBarAxis(label string, least, most, air float64) axis {
+	if most <= 0 {
+		least, most = 1, 1 // no bar at all
+	}
+	low := least / 2
+	high := low * math.Pow(most/low, 1/(1-air))
+	return logAxis(label, []float64{low * 1.15, high / 1.15})
+}
+
 // compact prints a number with up to three significant digits and a suffix for thousands, millions and so on.
 func compact(v float64) string {
 	abs := math.Abs(v)

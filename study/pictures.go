@@ -110,6 +110,11 @@ func encodeAs(figs []figure, formats []string, style string, width, height float
 	return out, nil
 }
 
+// named is the name of a kind of picture and what it is of, the kind alone for a launch without a name.
+func named(kind, of string) string {
+	return strings.TrimRight(kind+"_"+fileName(of), "_")
+}
+
 // fileName makes a name of a launch or kernel fit for a file.
 func fileName(s string) string {
 	return strings.Map(func(r rune) rune {
@@ -134,9 +139,9 @@ func studyFigures(rep *Report) ([]figure, error) {
 	launches := rep.Launches()
 	ends := slices.Compact([]string{launches[0], launches[len(launches)-1]})
 	for _, l := range ends {
-		figs = append(figs, figure{"throughput_" + fileName(l), throughput(rep, l), 0})
+		figs = append(figs, figure{named("throughput", l), throughput(rep, l), 0})
 		if b := speedUps(rep, l); b != nil {
-			figs = append(figs, figure{"speedup_" + fileName(l), b, 0})
+			figs = append(figs, figure{named("speedup", l), b, 0})
 		}
 	}
 	for _, a := range rep.Archs() {

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
+	"strings"
 	"strconv"
 
 	"github.com/sarchlab/smsim/plots"
@@ -99,6 +101,9 @@ func (k *Ranking) sentence() string {
 	return s + "."
 }
 
+// logFrom is the ratio of the fastest to the slowest board from which the slow ones' bars would not be seen on a linear axis.
+const logFrom = 30
+
 // RankPictures draws how often a board runs the kernel in a millisecond, fastest first, one picture a ranking. A star
 // marks boards that emulate one of the kernel's instructions.
 func RankPictures(ks []*Ranking) ([]Picture, error) {
@@ -119,9 +124,13 @@ func RankPictures(ks []*Ranking) ([]Picture, error) {
 			speed = append(speed, 1000/finiteTime(e))
 		}
 		b.Values = [][]float64{speed}
-		name := "ranking_" + fileName(k.Variant+"_"+k.Launch)
+		if len(speed) > 0 && slices.Max(speed) > logFrom*slices.Min(speed) {
+			b.Log = true
+			b.YLabel += " (logarithmic)"
+		}
+		name := named("ranking", strings.Trim(k.Variant+"_"+k.Launch, "_"))
 		if k.Variant == "" && k.Launch == "" {
-			name = "ranking_" + fileName(k.Kernel)
+			name = named("ranking", k.Kernel)
 		}
 		figs = append(figs, figure{name, b, 420})
 	}
