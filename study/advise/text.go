@@ -177,13 +177,16 @@ func (a *Advice) changes(arch string) []string {
 	w, work := a.Warps[arch], a.Work[arch]
 	_, short := a.Work[arch]
 	last := w.Points[len(w.Points)-1]
+	worst := w.worst()
 	switch {
-	case !short && w.PaysFrom > 0 && w.PaysFrom == w.Points[0].Warps:
+	case !short && w.PaysFrom == 0:
+		out = append(out, fmt.Sprintf("it pays as launched, but not with the resident warps below where the rest of the machine is as busy: at most %.2fx, limited by %s", w.best().SpeedUp, w.best().Limiter))
+	case !short && worst.SpeedUp < paysAt:
+		out = append(out, fmt.Sprintf("it pays as launched and from %.1f resident warps a scheduler on, but not with all: with %.1f it is limited by %s", w.PaysFrom, worst.Warps, worst.Limiter))
+	case !short && w.PaysFrom == w.Points[0].Warps:
 		out = append(out, "nothing: it pays as launched, and with one block on the SM")
-	case !short && w.PaysFrom > 0:
-		out = append(out, fmt.Sprintf("nothing: it pays as launched, from %.1f resident warps a scheduler on", w.PaysFrom))
 	case !short:
-		out = append(out, "nothing: it pays as launched")
+		out = append(out, fmt.Sprintf("nothing: it pays as launched, from %.1f resident warps a scheduler on", w.PaysFrom))
 	case w.PaysFrom > 0 && short:
 		out = append(out, fmt.Sprintf("resident warps: it pays with %.1f a scheduler", w.PaysFrom))
 	case short:

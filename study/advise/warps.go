@@ -1,6 +1,9 @@
 package advise
 
 import (
+	"cmp"
+	"slices"
+
 	"github.com/sarchlab/smsim/study"
 	"github.com/sarchlab/smsim/workloads"
 )
@@ -60,6 +63,17 @@ func (a *Advice) residentWarps(plan *workloads.Plan, entry, text string, opt Opt
 		out[arch] = w
 	}
 	return out, nil
+}
+
+// best is the point with the highest speed-up.
+func (w *Warps) best() WarpPoint {
+	return slices.MaxFunc(w.Points, func(a, b WarpPoint) int { return cmp.Compare(a.SpeedUp, b.SpeedUp) })
+}
+
+// worst is the point with the lowest speed-up of those from PaysFrom on.
+func (w *Warps) worst() WarpPoint {
+	from := max(0, slices.IndexFunc(w.Points, func(p WarpPoint) bool { return w.PaysFrom > 0 && p.Warps >= w.PaysFrom }))
+	return slices.MinFunc(w.Points[from:], func(a, b WarpPoint) int { return cmp.Compare(a.SpeedUp, b.SpeedUp) })
 }
 
 // next doubles a number of blocks and ends with the most.
