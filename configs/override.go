@@ -318,6 +318,9 @@ func unknownKey(parts []string, i int, at string, here []string) string {
 			return fmt.Sprintf("%s; did you mean %q?", message, full)
 		}
 	}
+	if i > 0 && nearest(parts[i], here) == "" && len(here) > 0 {
+		return fmt.Sprintf("%s; %s has %s (smsim arch show NAME lists all keys)", message, at, some(here))
+	}
 	return suggest(message, parts[i], here)
 }
 

@@ -97,9 +97,6 @@ func (n Node) wrongType(want string, quote bool) error {
 }
 
 func (n Node) decodeStruct(v reflect.Value) error {
-	if n.Kind != Mapping {
-		return n.wrongType("a mapping", false)
-	}
 	fields := map[string]reflect.Value{}
 	var names, required []string
 	collect(v, n.Place(), func(name string, must bool, f reflect.Value) {
@@ -109,6 +106,9 @@ func (n Node) decodeStruct(v reflect.Value) error {
 			required = append(required, name)
 		}
 	})
+	if n.Kind != Mapping {
+		return n.wrongType("a mapping"+keysText(names, required), false)
+	}
 	for _, p := range n.Pairs {
 		f, ok := fields[p.Key]
 		if !ok {
@@ -124,6 +124,22 @@ func (n Node) decodeStruct(v reflect.Value) error {
 		}
 	}
 	return nil
+}
+
+// keysText shows a mapping's keys in a message, the required ones alone where there are many.
+func keysText(names, required []string) string {
+	const most = 8
+	if len(names) > most {
+		names = required
+	}
+	if len(names) == 0 || len(names) > most {
+		return ""
+	}
+	parts := make([]string, len(names))
+	for i, name := range names {
+		parts[i] = name + ": ..."
+	}
+	return " such as {" + strings.Join(parts, ", ") + "}"
 }
 
 // UnknownKey is the error for a key that is not among names.

@@ -59,11 +59,27 @@ func Nearest(word string, candidates []string) string {
 	}
 	best, bestAt := "", len(word)/3+2
 	for _, c := range candidates {
-		if d := distance(strings.ToLower(word), strings.ToLower(c)); d < bestAt {
+		d := distance(strings.ToLower(word), strings.ToLower(c))
+		if d > 1 && len(word) <= shortWord && !strings.EqualFold(word[:1], c[:min(1, len(c))]) {
+			continue
+		}
+		if d < bestAt {
 			best, bestAt = c, d
 		}
 	}
 	return best
+}
+
+// shortWord is the length up to which two edits make nearly any word of any other: only one that begins alike is near then.
+const shortWord = 4
+
+// NearestOfMany is [Nearest] among so many candidates that some short one is always two edits away: one edit is near for a short word.
+func NearestOfMany(word string, candidates []string) string {
+	n := Nearest(word, candidates)
+	if len(word) <= shortWord && distance(strings.ToLower(word), strings.ToLower(n)) > 1 {
+		return ""
+	}
+	return n
 }
 
 // distance counts insertions, deletions, replacements and swaps of neighbours (optimal string alignment).

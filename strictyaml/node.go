@@ -50,13 +50,14 @@ type source struct {
 	file    string
 	lines   []string
 	anchors map[string]ast.Node
+	open    map[string]bool // anchors whose value is being converted
 	depth   int
 }
 
 // Parse reads the only document of a YAML text. file is the name used in errors.
 func Parse(file string, text []byte) (Node, error) {
 	text = WithoutBOM(text)
-	src := &source{file: file, lines: strings.Split(string(text), "\n"), anchors: map[string]ast.Node{}}
+	src := &source{file: file, lines: strings.Split(string(text), "\n"), anchors: map[string]ast.Node{}, open: map[string]bool{}}
 	for i, l := range src.lines {
 		src.lines[i] = strings.TrimSuffix(l, "\r")
 	}
@@ -144,15 +145,19 @@ func (s *source) convert(n ast.Node) (Node, error) {
 	case *ast.LiteralNode:
 		out.Kind, out.Text = String, n.Value.Value
 	case *ast.AnchorNode:
-		s.anchors[n.Name.GetToken().Value] = n.Value
-		return s.convert(n.Value)
+		name := n.Name.GetToken().Value
+		s.anchors[name] = n.Value
+		return s.inside(name, n.Value)
 	case *ast.AliasNode:
 		name := n.Value.GetToken().Value
 		target, ok := s.anchors[name]
 		if !ok {
 			return out, s.errorAt(out.Pos, "no anchor &%s before this place", name)
 		}
-		return s.convert(target)
+		if s.open[name] {
+			return out, s.errorAt(out.Pos, "the alias *%s stands inside its own anchor &%s: the value would contain itself", name, name)
+		}
+		return s.inside(name, target)
 	case *ast.SequenceNode:
 		out.Kind = Sequence
 		for _, v := range n.Values {
@@ -172,6 +177,14 @@ func (s *source) convert(n ast.Node) (Node, error) {
 		return out, s.errorAt(out.Pos, "unexpected %s", n.Type())
 	}
 	return out, nil
+}
+
+// inside converts the value of an anchor.
+func (s *source) inside(name string, value ast.Node) (Node, error) {
+	before := s.open[name]
+	s.open[name] = true
+	defer func() { s.open[name] = before }()
+	return s.convert(value)
 }
 
 func (s *source) mapping(out Node, values []*ast.MappingValueNode) (Node, error) {

@@ -76,7 +76,9 @@ func TestErrors(t *testing.T) {
 		{"", "f: the file is empty"},
 		{"name: x\n---\nname: y\n", "f:3:5: a second YAML document; the file must hold one\n     3 | name: y\n       |     ^"},
 		{strings.Repeat("#", MaxBytes+1), "f: the file has 1048577 bytes; at most 1048576 are read"},
-		{"- 1\n", "f:1:1: expected a mapping, found a list\n     1 | - 1\n       | ^"},
+		{"- 1\n", "f:1:1: expected a mapping such as {name: ...}, found a list\n     1 | - 1\n       | ^"},
+		{"name: x\ninner: [3]\n", "f:2:9: expected a mapping such as {depth: ...}, found 3\n     2 | inner: [3]\n       |         ^"},
+		{"name: x\nlist: &a [1, *a]\n", "f:2:14: the alias *a stands inside its own anchor &a: the value would contain itself\n     2 | list: &a [1, *a]\n       |              ^"},
 	} {
 		var s sample
 		err := Decode("f", []byte(c.text), &s)

@@ -149,7 +149,9 @@ func (t *textWriter) isaRow(r *isatable.Row) {
 			text := ""
 			if s.Simulated != nil {
 				rate := isatable.ResultsPerCycle(s.Simulated.Interval)
-				if text = fmt.Sprintf("%.1f / %.4g", s.Simulated.Latency, rate); s.Throughput > 0 && rate > 1.01*s.Throughput {
+				if text = fmt.Sprintf("%.1f / %.4g", s.Simulated.Latency, rate); rate == 0 {
+					text = fmt.Sprintf("%.1f / -", s.Simulated.Latency)
+				} else if s.Throughput > 0 && rate > 1.01*s.Throughput {
 					text += "+"
 					faster = true
 				}
@@ -163,7 +165,7 @@ func (t *textWriter) isaRow(r *isatable.Row) {
 	t.paragraph("latency: of a single instruction, cycles. results: most a cycle and SM, from pipes, SM-wide units and issue slots; none for code with branches.", "")
 	if simulated {
 		t.paragraph("simulated: latency / results a cycle in timing loops, a chain of one warp and 16 warps with four chains; every execution does all of its "+
-			"work. None where 16 warps do not fit.", "")
+			"work; - where 16 warps do not fit.", "")
 		if faster {
 			t.paragraph("+ : more than the shown code's pipes allow: in the loop some of it goes to another pipe (moves, shifts and additions as IMAD).", "")
 		}
@@ -176,6 +178,10 @@ func (t *textWriter) isaRow(r *isatable.Row) {
 	}
 	if h := r.Hardware; h != nil && (h.MeasuredLatency > 0 || h.MeasuredThroughput > 0) {
 		t.isaHardware(h)
+		if r.LoopsDiffer() {
+			t.paragraph("The loop as measured is timed with what its compiler leaves out: parts of the instruction that are the same in every execution or known (such as "+
+				"the zero half of a chained 64-bit operand). The simulated column of the machine code is the instruction's whole work.", "")
+		}
 	}
 }
 
@@ -262,9 +268,11 @@ func AllArchs() ([]*configs.Arch, error) {
 
 // ISAQuery is what `smsim isa` is asked.
 type ISAQuery struct {
-	Word     string // instruction, intrinsic or opcode; "" for all
-	Format   string // text, markdown, csv, json
-	Archs    []*configs.Arch
+	Word   string // instruction, intrinsic or opcode; "" for all
+	Format string // text, markdown, csv, json
+	Archs  []*configs.Arch
+	// Progress is called after each instruction of a table, the last time before anything is written; nil: not.
+	Progress func(done, total int)
 	Simulate bool // the loops on the architectures of a query with a word; for all words: on sm_90
 }
 
@@ -298,7 +306,7 @@ func WriteISA(w io.Writer, q *ISAQuery) error {
 	if !q.Simulate {
 		sim = isatable.SimulateNothing
 	}
-	rows, err := isatable.Build(forms, q.Archs, sim)
+	rows, err := isatable.Build(forms, q.Archs, sim, q.Progress)
 	if err != nil {
 		return err
 	}

@@ -16,6 +16,10 @@ const (
 	TextListing                 // machine code as cuobjdump -sass or nvdisasm print it
 )
 
+func (k TextKind) String() string {
+	return [...]string{"other text", "a PTX file", "a machine-code listing"}[k]
+}
+
 // listingMark matches a line that only machine-code listings have: a function, target or section header, or an
 // instruction behind its address.
 var listingMark = regexp.MustCompile(`^\s*(Function\s*:\s*\S|code for sm_\d|\.section\s+\.text\.|\.text\.[^:\s]+:|\.headerflags\b|(\[?B[0-9-]{6}:R.*)?\{?\s*/\*[0-9a-fA-F]{4,8}\*/)`)

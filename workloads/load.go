@@ -159,6 +159,10 @@ func keyPlace(n strictyaml.Node, key string) strictyaml.Place {
 }
 
 func decode(name string, text []byte, r reader) (*Plan, error) {
+	if kind := Recognise(name, text); kind != TextOther {
+		return nil, fmt.Errorf("%s is %s, which has no launch; write a workload file for it: kernel: {file: %s}, launch: {grid: ..., block: ...} and args",
+			name, kind, path.Base(filepath.ToSlash(name)))
+	}
 	n, err := strictyaml.Parse(name, text)
 	if err != nil {
 		return nil, err

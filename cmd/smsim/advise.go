@@ -9,7 +9,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/sarchlab/smsim/strictyaml"
 	"github.com/sarchlab/smsim/study"
 	"github.com/sarchlab/smsim/study/advise"
 	"github.com/sarchlab/smsim/workloads"
@@ -140,7 +139,7 @@ func (s *settings) rules() ([]string, error) {
 	list := s.list("rules")
 	for _, r := range list {
 		if !slices.Contains(known, r) {
-			return nil, bad(from, fmt.Errorf("there is no rule %q%s", r, strictyaml.DidYouMean(r, known)))
+			return nil, bad(from, fmt.Errorf("there is no rule %q%s", r, choice(r, known)))
 		}
 	}
 	return list, nil

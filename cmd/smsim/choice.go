@@ -8,14 +8,19 @@ import (
 	"github.com/sarchlab/smsim/strictyaml"
 )
 
+// choice names the value that was probably meant, and what else there is.
+func choice(value string, known []string) string {
+	hint := "valid here: " + strings.Join(known, ", ")
+	if n := strictyaml.Nearest(value, known); n != "" {
+		return fmt.Sprintf("; did you mean %q? (%s)", n, hint)
+	}
+	return "; " + hint
+}
+
 // oneOf is the error for a flag whose value is none of the known ones.
 func oneOf(flag, value string, known ...string) error {
 	if slices.Contains(known, value) {
 		return nil
 	}
-	hint := strictyaml.DidYouMean(value, known)
-	if hint == "" {
-		hint = "; known: " + strings.Join(known, ", ")
-	}
-	return usageError{fmt.Errorf("--%s: unknown value %q%s", flag, value, hint)}
+	return usageError{fmt.Errorf("--%s: unknown value %q%s", flag, value, choice(value, known))}
 }

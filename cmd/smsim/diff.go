@@ -27,7 +27,7 @@ difference with the threads that stored it, and what the two execute by opcode c
 
 One kernel or variant of a file is FILE:KERNEL. The launch comes from flags as for smsim run, or
 from A if it is a workload file. PTX is lowered to --arch, else to the target of the listing on
-the other side, else to` + study.DefaultArch + `.
+the other side, else to ` + study.DefaultArch + `.
 
 Exit code: 0 equal, 1 different or a kernel failed, 2 wrong usage or input.`,
 		Example: `  smsim diff kernel.ptx kernel.sass --grid 4 --block 128 --arg buf:4096 --arg zero:4096

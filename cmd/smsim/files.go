@@ -1,8 +1,10 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -52,13 +54,13 @@ func writeOutputs(plan *workloads.Plan, rep *study.Report) ([]string, error) {
 func writeAtomic(name string, write func(io.Writer) error) (err error) {
 	f, err := os.CreateTemp(filepath.Dir(name), ".smsim-*")
 	if err != nil {
-		return fmt.Errorf("cannot write %s: %w", name, err)
+		return fmt.Errorf("cannot write %s: %w", name, fileCause(err))
 	}
 	defer func() {
 		if err != nil {
 			f.Close()
 			os.Remove(f.Name())
-			err = fmt.Errorf("cannot write %s: %w", name, err)
+			err = fmt.Errorf("cannot write %s: %w", name, fileCause(err))
 		}
 	}()
 	if err := write(f); err != nil {
@@ -72,4 +74,17 @@ func writeAtomic(name string, write func(io.Writer) error) (err error) {
 		return err
 	}
 	return os.Rename(f.Name(), name)
+}
+
+// fileCause is a file error's reason without the name, which is that of the temporary file.
+func fileCause(err error) error {
+	var path *fs.PathError
+	var link *os.LinkError
+	switch {
+	case errors.As(err, &path):
+		return path.Err
+	case errors.As(err, &link):
+		return link.Err
+	}
+	return err
 }

@@ -38,6 +38,7 @@ Markdown one).`,
 	addBoardFlag(f)
 	format := f.String("format", "text", "text, markdown, csv or json")
 	simulate := f.Bool("simulate", true, "time the instruction's loops on the simulator (of the whole table: on sm_90)")
+	quiet := f.Bool("quiet", false, "no progress")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if err := oneOf("format", *format, "text", "markdown", "csv", "json"); err != nil {
 			return err
@@ -52,6 +53,13 @@ Markdown one).`,
 		}
 		if q.Archs, err = s.targetsOrAll(); err != nil {
 			return err
+		}
+		bar := newProgress(cmd.ErrOrStderr(), *quiet)
+		defer bar.finish()
+		q.Progress = func(done, total int) {
+			if bar.count("instructions", done, total); done == total {
+				bar.finish() // before the table is written
+			}
 		}
 		return study.WriteISA(cmd.OutOrStdout(), q)
 	}

@@ -152,9 +152,7 @@ func (v *validation) folder() (fs.FS, error) {
 	if v.data == "" {
 		return validate.Bundled()
 	}
-	if s, err := os.Stat(v.data); err != nil {
-		return nil, &study.InputError{Err: fmt.Errorf("--data: %w", err)}
-	} else if !s.IsDir() {
+	if s, err := os.Stat(v.data); err != nil || !s.IsDir() {
 		return nil, &study.InputError{Err: fmt.Errorf("--data %s is not a folder", v.data)}
 	}
 	return os.DirFS(v.data), nil

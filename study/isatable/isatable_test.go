@@ -213,7 +213,7 @@ func TestOpcode(t *testing.T) {
 }
 
 func TestCSV(t *testing.T) {
-	rows, err := Build(Find(t, "dp4a"), []*configs.Arch{arch(t, "sm_61"), arch(t, "sm_90")}, SimulateNothing)
+	rows, err := Build(Find(t, "dp4a"), []*configs.Arch{arch(t, "sm_61"), arch(t, "sm_90")}, SimulateNothing, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -253,7 +253,7 @@ func TestDocument(t *testing.T) {
 		all = append(all, arch(t, n))
 	}
 	for _, name := range []string{"dp4a.u32.u32", "lop3.b32 0x96", "popc.b32"} {
-		rows, err := Build([]Form{*form(t, name)}, all, SimulateNothing)
+		rows, err := Build([]Form{*form(t, name)}, all, SimulateNothing, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

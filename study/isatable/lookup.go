@@ -173,7 +173,7 @@ func notFound(word string, all []Form) error {
 	}
 	hint := ""
 	for _, w := range []string{low, operation(low)} {
-		if n := strictyaml.Nearest(w, candidates); n != "" {
+		if n := strictyaml.NearestOfMany(w, candidates); n != "" {
 			hint = fmt.Sprintf("; did you mean %q?", n)
 			break
 		}

@@ -30,6 +30,18 @@ type Hardware struct {
 	SimulatedFolded bool `json:"simulated_loop_was_shortened_by_the_compiler,omitempty"`
 }
 
+// LoopsDiffer says that the simulated times of the instruction alone on the architecture of the measurement differ by more than a tenth from those of
+// the measured loop, which smsim's lowering may shorten in part as other compilers do.
+func (r *Row) LoopsDiffer() bool {
+	i := slices.IndexFunc(r.Machines, func(m Machine) bool { return m.Arch == "sm_90" })
+	if i < 0 || r.Machines[i].Simulated == nil || r.Hardware == nil || r.Hardware.SimulatedFolded {
+		return false
+	}
+	s, h := r.Machines[i].Simulated, r.Hardware
+	differ := func(a, b float64) bool { return a > 0 && b > 0 && max(a, b) > 1.1*min(a, b) }
+	return differ(s.Latency, h.SimulatedLatency) || differ(ResultsPerCycle(s.Interval), h.SimulatedThroughput)
+}
+
 // Simulation says what is simulated for a table.
 type Simulation uint8
 
@@ -40,8 +52,9 @@ const (
 	SimulateAll                // the loops on all architectures of the table
 )
 
-// Build makes the rows of the forms for the architectures. Equal inputs give equal rows.
-func Build(forms []Form, archs []*configs.Arch, s Simulation) ([]Row, error) {
+// Build makes the rows of the forms for the architectures. Equal inputs give equal rows. progress, if not nil, is called after each form, by several
+// goroutines, one at a time.
+func Build(forms []Form, archs []*configs.Arch, s Simulation, progress func(done, total int)) ([]Row, error) {
 	measured, err := measurements()
 	if err != nil {
 		return nil, err
@@ -53,10 +66,18 @@ func Build(forms []Form, archs []*configs.Arch, s Simulation) ([]Row, error) {
 	rows := make([]Row, len(forms))
 	next := make(chan int)
 	var wg sync.WaitGroup
+	var mu sync.Mutex
+	done := 0
 	for range runtime.GOMAXPROCS(0) {
 		wg.Go(func() {
 			for i := range next {
 				rows[i] = row(&forms[i], archs, hopper, measured, s)
+				if progress != nil {
+					mu.Lock()
+					done++
+					progress(done, len(forms))
+					mu.Unlock()
+				}
 			}
 		})
 	}

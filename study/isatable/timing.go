@@ -14,8 +14,8 @@ import (
 
 // Simulated are the cycles of loops on the simulator, counted as the hardware's were.
 type Simulated struct {
-	Latency  float64 `json:"latency"`            // cycles of a dependent execution of one warp
-	Interval float64 `json:"cycles_per_warp_sm"` // cycles of the SM for each warp-wide execution, 16 warps with 4 chains each
+	Latency  float64 `json:"latency"`                      // cycles of a dependent execution of one warp
+	Interval float64 `json:"cycles_per_warp_sm,omitempty"` // cycles of the SM for each warp-wide execution, 16 warps with 4 chains each; 0: these do not fit on the SM
 }
 
 // ResultsPerCycle is the throughput in results a cycle and SM.
