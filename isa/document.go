@@ -141,3 +141,58 @@ func (v *VideoDocument) multiply(x, y *big.Int, c uint32) uint32 {
 	}
 	return lowWord(t)
 }
+
+// ExtractDocument is bfe of so many bits (32 or 64) as the pseudo-code of the PTX document computes it: positions and
+// lengths are taken modulo 256, and a signed field is filled with its top bit.
+func ExtractDocument(a uint64, pos, length uint32, bits uint, signed bool) uint64 {
+	at, n := uint(pos&0xff), uint(length&0xff)
+	fill := uint64(0)
+	if signed && n > 0 {
+		fill = a >> min(at+n-1, bits-1) & 1
+	}
+	var d uint64
+	for i := range bits {
+		b := fill
+		if i < n && at+i < bits {
+			b = a >> (at + i) & 1
+		}
+		d |= b << i
+	}
+	return d
+}
+
+// InsertDocument is bfi: the low bits of a over those of b from pos on.
+func InsertDocument(a, b uint64, pos, length uint32, bits uint) uint64 {
+	at, n := uint(pos&0xff), uint(length&0xff)
+	for i := uint(0); i < n && at+i < bits; i++ {
+		b = b&^(1<<(at+i)) | a>>i&1<<(at+i)
+	}
+	return b
+}
+
+// FindSetDocument is fns: the position of the offset-th one of mask from base on, downwards for negative offsets, all
+// ones where there is none. The document leaves bases over 31 open: ok is false.
+func FindSetDocument(mask, base uint32, offset int32) (pos uint32, ok bool) {
+	const none = 0xffffffff
+	if base > 31 {
+		return 0, false
+	}
+	if offset == 0 {
+		if mask>>base&1 == 1 {
+			return base, true
+		}
+		return none, true
+	}
+	step, count := 1, int64(offset)
+	if offset < 0 {
+		step, count = -1, -count
+	}
+	for at := int(base); at >= 0 && at < 32; at += step {
+		if mask>>at&1 == 1 {
+			if count--; count == 0 {
+				return uint32(at), true
+			}
+		}
+	}
+	return none, true
+}

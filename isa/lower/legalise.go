@@ -202,9 +202,21 @@ func (f *fn) legalise() {
 	pool.finish()
 }
 
+// takesWideImmediate says that immediates of the instruction are sign-extended to 64 bits (compute capability 12).
+func takesWideImmediate(in *isa.Inst) bool {
+	switch in.Op {
+	case isa.OpISETP, isa.OpVIMNMX:
+		return in.Mod.Type == isa.U64 || in.Mod.Type == isa.S64
+	case isa.OpIADD:
+		return in.Mod.Has(isa.ModWide)
+	}
+	return false
+}
+
 // materialise emits a copy of operand o into a new register (or pair) and returns it.
 func (f *fn) materialise(out *[]isa.Inst, o isa.Operand, at *isa.Inst) isa.Operand {
 	keep := o.Flags & (isa.Neg | isa.Abs | isa.Inv)
+	upper := imm(0) // of an immediate that stands for its sign-extended value
 	if o.Kind == isa.KindImm {
 		keep = 0
 		v, _ := constant(o)
@@ -213,6 +225,10 @@ func (f *fn) materialise(out *[]isa.Inst, o isa.Operand, at *isa.Inst) isa.Opera
 		}
 		if o.Imm < dynamicShared/2 {
 			o = imm(v)
+		}
+		if takesWideImmediate(at) {
+			o.Flags |= flagPair
+			upper = immWord(uint32(int32(v) >> 31))
 		}
 	}
 	mv := func(d isa.Reg, s isa.Operand) {
@@ -233,7 +249,9 @@ func (f *fn) materialise(out *[]isa.Inst, o isa.Operand, at *isa.Inst) isa.Opera
 		f.setTuple(regs)
 		lo, hi := o, o
 		lo.Flags, hi.Flags = 0, 0
-		if o.Kind == isa.KindConst {
+		if o.Kind == isa.KindImm {
+			hi = upper
+		} else if o.Kind == isa.KindConst {
 			hi.Imm += 4
 		} else if t := f.utuples[o.Reg]; o.Kind == isa.KindUReg && len(t) > 1 {
 			hi.Reg = t[1]

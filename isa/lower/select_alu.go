@@ -329,23 +329,32 @@ func (x *expander) prmt(d, a, sel, b word) word {
 	return d
 }
 
-// zext and sext extend the low bits (8 or 16) of a to a word, the way the target's compiler does.
-func (x *expander) zext(d, a word, bits int) word {
-	if bits >= 32 {
+// given is a value that needs no instruction: itself where auto leaves the place open, else a copy in d.
+func (x *expander) given(d, a word) word {
+	if d.Kind == isa.KindNone {
 		return a
 	}
+	return x.mov(d, a)
+}
+
+// zext and sext extend the low bits (8 or 16) of a to a word, the way the target's compiler does. With auto a
+// constant stays one.
+func (x *expander) zext(d, a word, bits int) word {
+	if bits >= 32 {
+		return x.given(d, a)
+	}
 	if v, ok := constant(a); ok {
-		return imm(v & (1<<bits - 1))
+		return x.given(d, imm(v&(1<<bits-1)))
 	}
 	return x.and(d, a, imm(1<<bits-1))
 }
 
 func (x *expander) sext(d, a word, bits int) word {
 	if bits >= 32 {
-		return a
+		return x.given(d, a)
 	}
 	if v, ok := constant(a); ok {
-		return imm(uint32(int32(v<<(32-bits)) >> (32 - bits)))
+		return x.given(d, imm(uint32(int32(v<<(32-bits))>>(32-bits))))
 	}
 	switch {
 	case x.sm() >= 70 && bits == 16:

@@ -136,7 +136,7 @@ func ruleBfind(x *expander) {
 	x.sel(d, h, l, inHigh)
 }
 
-// ruleBfe is bfe: pos and len are the low bytes of their operands.
+// ruleBfe is bfe: pos and len are the low bytes of their operands, but for 64 bits (amount64).
 func ruleBfe(x *expander) {
 	t := x.typ("u32 s32 u64 s64")
 	if !x.args(4, 4) {
@@ -213,14 +213,24 @@ func (x *expander) bfeSteps(d, a, pos, length word, signed bool) {
 	x.sel(d, rz, v, none)
 }
 
+// amount64 is the position or length of a 64-bit field. The document takes its low byte; GPUs take all of it, and 64
+// and more act alike (docs/deviations.md).
+func (x *expander) amount64(n word) word {
+	v, known := constant(n)
+	switch {
+	case known && x.document():
+		return imm(min(v&0xff, 64))
+	case known:
+		return imm(min(v, 64))
+	case x.document():
+		return x.and(auto, n, imm(0xff))
+	}
+	return n
+}
+
 // bfe64 extracts a field of a 64-bit value: mask of len ones, and for signed ones above when the top bit of the field is set.
 func (x *expander) bfe64(d, a pair, pos, length word, signed bool) {
-	if p, ok := constant(pos); ok {
-		pos = imm(p & 0xff)
-	}
-	if n, ok := constant(length); ok {
-		length = imm(n & 0xff)
-	}
+	pos, length = x.amount64(pos), x.amount64(length)
 	at, knownPos := constant(pos)
 	if n, known := constant(length); known && knownPos && n <= 64 {
 		m := uint64(1)<<n - 1
@@ -323,14 +333,10 @@ func (x *expander) maskOf(n word) word {
 }
 
 func (x *expander) bfi64(d, a, b pair, pos, length word) {
-	p, known := constant(pos)
-	n, knownLen := constant(length)
-	if known {
-		pos = imm(p & 0xff)
-	}
+	pos, length = x.amount64(pos), x.amount64(length)
 	var mask pair
-	if knownLen {
-		m := uint64(1)<<min(n&0xff, 64) - 1
+	if n, known := constant(length); known {
+		m := uint64(1)<<n - 1
 		mask = pair{imm(uint32(m)), imm(uint32(m >> 32))}
 	} else {
 		mask = x.sub1(x.shl64(pair{}, pair{imm(1), rz}, length))
@@ -423,7 +429,8 @@ func ruleFns(x *expander) {
 	bit := x.shl(auto, x.mov(auto, imm(1)), from)
 	v = x.and(auto, v, x.sel(auto, bit, x.shl(auto, ones, from), zero))
 	n = x.sel(auto, imm(1), n, zero)
-	missing := x.test(isa.CmpLT, isa.S32, x.popc(auto, v), n)
+	// The most negative n stays negative: to GPUs no number of ones is below it, and they find bit 0.
+	missing := x.test(isa.CmpLT, signedType(!x.document()), x.popc(auto, v), n)
 	pos := x.mov(auto, rz)
 	for _, w := range []int{16, 8, 4, 2, 1} {
 		c := x.popc(auto, x.and(auto, v, imm(1<<w-1)))

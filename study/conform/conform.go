@@ -26,8 +26,8 @@ func (t *Target) Name() string { return fmt.Sprintf("sm_%d", t.SM) }
 
 // Options of a run.
 type Options struct {
-	// Semantics Document compares scalar video instructions with what the PTX document says instead of the GPU's results. A
-	// form that gives the document's results where these are not the GPU's counts as listed.
+	// Semantics Document compares scalar video instructions, bit fields and fns with what the PTX document says instead of the
+	// GPU's results. A form that gives the document's results where these are not the GPU's counts as listed.
 	Semantics lower.Semantics
 
 	// These do not change results.

@@ -5,18 +5,60 @@ import (
 	"github.com/sarchlab/smsim/isa/ptx"
 )
 
+// documented is what the PTX document's pseudo-code gives for operand values; defined is false where it leaves the
+// result open.
+type documented func(a, b, c uint64) (want uint64, defined bool)
+
 // documentOf is the form as the PTX document's pseudo-code computes it, nil where GPUs do as the document says: all but
-// scalar video instructions.
-func (f *Form) documentOf(m *ptx.Module) *isa.VideoDocument {
+// scalar video instructions, bit fields and fns.
+func (f *Form) documentOf(m *ptx.Module) documented {
 	in := formInstr(m, f.PTX)
 	if in == nil {
 		return nil
 	}
 	switch in.Op {
 	case "vadd", "vsub", "vabsdiff", "vmin", "vmax", "vshl", "vshr", "vset", "vmad":
-	default:
-		return nil
+		v := videoDocument(in)
+		if v == nil {
+			return nil
+		}
+		return func(a, b, c uint64) (uint64, bool) { return uint64(v.Value(uint32(a), uint32(b), uint32(c))), true }
+	case "bfe", "bfi", "fns":
+		return fieldDocument(in)
 	}
+	return nil
+}
+
+// fieldDocument is bfe, bfi or fns; operands are %a, %b, %c or integers.
+func fieldDocument(in *ptx.Instr) documented {
+	bits, signed := uint(32), in.Has("s32") || in.Has("s64")
+	if in.Has("u64") || in.Has("s64") || in.Has("b64") {
+		bits = 64
+	}
+	keep := uint64(1)<<bits - 1 // all ones for 64
+	args := in.Args[1:]
+	return func(a, b, c uint64) (uint64, bool) {
+		var v [4]uint64
+		for i := range args {
+			if args[i].Kind == ptx.ArgInt {
+				v[i] = uint64(args[i].Int)
+			} else {
+				v[i] = map[string]uint64{"%a": a, "%b": b, "%c": c}[args[i].Name]
+			}
+		}
+		switch in.Op {
+		case "bfe":
+			return isa.ExtractDocument(v[0]&keep, uint32(v[1]), uint32(v[2]), bits, signed), true
+		case "bfi":
+			return isa.InsertDocument(v[0]&keep, v[1]&keep, uint32(v[2]), uint32(v[3]), bits), true
+		}
+		pos, ok := isa.FindSetDocument(uint32(v[0]), uint32(v[1]), int32(v[2]))
+		return uint64(pos), ok
+	}
+}
+
+// videoDocument is a scalar video instruction.
+func videoDocument(in *ptx.Instr) *isa.VideoDocument {
 	v := &isa.VideoDocument{Op: in.Op}
 	var types []bool
 	for _, mod := range in.Mods {

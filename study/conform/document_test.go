@@ -69,13 +69,13 @@ func TestDeviations(t *testing.T) {
 		d, known := listed[f.ID]
 		switch {
 		case v == nil && known:
-			t.Errorf("form %d, %s, is listed but not a video instruction", f.ID, f.PTX)
+			t.Errorf("form %d, %s, is listed but its document is not modelled", f.ID, f.PTX)
 		case v == nil:
 		case known:
 			if d.ptx != f.PTX || d.hardware == d.document {
 				t.Errorf("form %d is listed as %q with %#x and %#x, it is %q", f.ID, d.ptx, d.hardware, d.document, f.PTX)
 			}
-			if got := uint64(v.Value(uint32(d.a), uint32(d.b), uint32(d.c))); got != d.document {
+			if got, defined := v(d.a, d.b, d.c); got != d.document || !defined {
 				t.Errorf("form %d, %s: the document gives %#x, listed is %#x", f.ID, f.PTX, got, d.document)
 			}
 			checkBoth(t, f, &d)
@@ -104,7 +104,7 @@ func checkBoth(t *testing.T, f *Form, d *deviation) {
 	}
 }
 
-// TestDocument: with the document's semantics every video instruction gives the document's results on every target.
+// TestDocument: with the document's semantics every video instruction, bit field and fns gives the document's results on every target.
 func TestDocument(t *testing.T) {
 	s, err := Bundled()
 	if err != nil {

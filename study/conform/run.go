@@ -147,9 +147,9 @@ func (s *Set) compare(f *Form, d, e []uint64) *Diff {
 }
 
 // compareDocument finds the first difference from the PTX document.
-func (s *Set) compareDocument(v *isa.VideoDocument, d []uint64) *Diff {
+func (s *Set) compareDocument(v documented, d []uint64) *Diff {
 	for i := range d {
-		if want := uint64(v.Value(uint32(s.A[i]), uint32(s.B[i]), uint32(s.C[i]))); d[i] != want {
+		if want, defined := v(s.A[i], s.B[i], s.C[i]); defined && d[i] != want {
 			return &Diff{Vector: i, A: s.A[i], B: s.B[i], C: s.C[i], Got: d[i], Want: want}
 		}
 	}
