@@ -1,6 +1,7 @@
 package configs
 
 import (
+	"bytes"
 	"cmp"
 	"embed"
 	"errors"
@@ -159,7 +160,7 @@ func readTree(nameOrPath string) (*node, error) {
 	if err != nil {
 		return nil, &Error{File: nameOrPath, Message: "cannot read the architecture file: " + reason(err)}
 	}
-	return parseDocument(nameOrPath, text)
+	return parseDocument(nameOrPath, bytes.TrimPrefix(text, []byte("\xef\xbb\xbf"))) // some editors put a byte order mark before UTF-8
 }
 
 // markAssumed adds the provenance that a row lacks.

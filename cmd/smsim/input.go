@@ -133,7 +133,7 @@ func (s *settings) applyLaunch(plan *workloads.Plan) error {
 	if from, ok := s.origin("kernel"); ok {
 		k := s.list("kernel")
 		if len(k) != 1 {
-			return bad(from, fmt.Errorf("give one kernel, not %d", len(k)))
+			return bad(from, fmt.Errorf("%s: one kernel of a file runs at a time, %d are named (several variants: of a study)", strings.Join(k, ","), len(k)))
 		}
 		if k[0] != c.Entry {
 			c.Expect = nil

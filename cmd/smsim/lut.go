@@ -21,8 +21,9 @@ to 10) it says how many LOP3 they need and writes the sequence: the shortest for
 where that has at most three LOP3 or is otherwise proven, else a good one, and it says which.
 
 Operators, weakest first: ?:  |  ^  &  ~ (as in C; !, && and || count as ~, & and |). Constants 0
-and 1 (all bits). Inputs a, b, c, ... are operands in this order; other names in order of
-appearance, or as --names says.`,
+and 1 (all bits) within an expression; a number alone is a truth table (1 is table 0x01, not the
+constant, which is table 0xff). Inputs a, b, c, ... are operands in this order; other names in
+order of appearance, or as --names says.`,
 		Example: `  smsim lut '(a|b)&~c'
   smsim lut 0x54 --names x,y,mask
   smsim lut 'e ? f : g' --names e,f,g

@@ -24,7 +24,7 @@ const envPrefix = "SMSIM"
 func addTargetFlags(f *pflag.FlagSet) {
 	f.StringSlice("arch", nil, "architectures, such as sm_86,sm_90, or files of your own (default "+study.DefaultArch+")")
 	f.StringArray("set", nil, "change a number of the architecture, such as lsu.l1_latency=40 (repeatable; smsim archs NAME lists keys)")
-	f.StringSlice("kernel", nil, "kernel of a PTX file, machine-code listing or workload; variants of a study")
+	f.StringSlice("kernel", nil, "one kernel of a PTX file, machine-code listing or workload; one or more variants of a study")
 	addKernelFlags(f)
 }
 

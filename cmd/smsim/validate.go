@@ -115,7 +115,8 @@ func (v *validation) run(cmd *cobra.Command) error {
 		return err
 	}
 	if n := rep.Failed(); n > 0 {
-		return fmt.Errorf("%d rows could not be replayed", n)
+		r := rep.FirstFailure()
+		return fmt.Errorf("%d rows could not be replayed; the first, %s %s: %s", n, r.Set, r.Name, strings.SplitN(r.Failure, "\n", 2)[0])
 	}
 	return nil
 }

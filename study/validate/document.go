@@ -19,7 +19,8 @@ func WriteDocument(w io.Writer, rep *Report, picture string) error {
 	p("cannot be run are counted as failed. The measurements repeat to 0.1-0.3 %% in the median, 1.4 %% at the 95th percentile.\n\n")
 	p("| set | input | rows | failed | MAPE | bias | p50 | p95 | max |\n| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n")
 	for _, s := range rep.Sets {
-		p("| %s | %s | %d | %d | %.2f | %+.2f | %.2f | %.2f | %.1f |\n", s.Name, s.Input, s.Rows, s.Failed, s.MAPE, s.Bias, s.P50, s.P95, s.Max)
+		p("| %s | %s | %d | %d | %s | %s | %s | %s | %s |\n", s.Name, s.Input, s.Rows, s.Failed, s.MAPE.format("%.2f"), s.Bias.format("%+.2f"), s.P50.format("%.2f"),
+			s.P95.format("%.2f"), s.Max.format("%.1f"))
 	}
 	p("\n![predicted against measured cycles](%s)\n", picture)
 	for _, s := range rep.Sets {

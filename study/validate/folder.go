@@ -23,10 +23,18 @@ func readFile(dir fs.FS, path string) ([]byte, error) {
 	if err == nil || !errors.Is(err, fs.ErrNotExist) {
 		return b, err
 	}
-	b, err = fs.ReadFile(dir, path+".gz")
-	if err != nil {
-		return nil, err
+	z, zerr := fs.ReadFile(dir, path+".gz")
+	if errors.Is(zerr, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%s: %w (nor is there a %s.gz)", path, fs.ErrNotExist, path)
 	}
+	if zerr != nil {
+		return nil, zerr
+	}
+	return unzip(path, z)
+}
+
+// unzip reads what a file with .gz holds.
+func unzip(path string, b []byte) ([]byte, error) {
 	z, err := gzip.NewReader(bytes.NewReader(b))
 	if err != nil {
 		return nil, fmt.Errorf("%s.gz: %w", path, err)
@@ -73,6 +81,9 @@ func readTable(dir fs.FS, path string, columns ...string) (*csvTable, error) {
 		}
 		t.recs = append(t.recs, rec)
 		t.line = append(t.line, line)
+	}
+	if len(t.head) == 0 {
+		return nil, fmt.Errorf("%s: the file is empty; expected a header line with %s", path, list(columns))
 	}
 	for _, c := range columns {
 		if _, ok := t.head[c]; !ok {

@@ -124,13 +124,16 @@ var microTables = []struct {
 	{"memory", []string{"experiment", "case", "warps_or_unit", "extra"}, []string{"experiment"}},
 }
 
-func loadMicro(dir fs.FS) ([]row, error) {
+func loadMicro(dir fs.FS, asked func(set string) bool) ([]row, error) {
 	plans, err := loadPlans(dir, "micro/plans.tar.gz")
 	if err != nil {
 		return nil, err
 	}
 	var rows []row
 	for _, s := range microTables {
+		if !asked(s.set) {
+			continue
+		}
 		t, err := readTable(dir, "micro/"+s.set+".csv", append([]string{"kernel", "cycles_median"}, s.name...)...)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue

@@ -1,6 +1,8 @@
 package validate
 
 import (
+	"encoding/json"
+	"fmt"
 	"math"
 	"slices"
 	"sort"
@@ -24,14 +26,33 @@ type Set struct {
 	Input   Input     `json:"input"`
 	Rows    int       `json:"rows"`   // replayed
 	Failed  int       `json:"failed"` // could not be replayed; not part of the errors below
-	MAPE    float64   `json:"mape"`   // mean of the absolute errors
-	Bias    float64   `json:"bias"`   // mean of the signed errors
-	P50     float64   `json:"p50"`    // of the absolute errors
-	P95     float64   `json:"p95"`
-	Max     float64   `json:"max"`
+	MAPE    Percent   `json:"mape"`   // mean of the absolute errors
+	Bias    Percent   `json:"bias"`   // mean of the signed errors
+	P50     Percent   `json:"p50"`    // of the absolute errors
+	P95     Percent   `json:"p95"`
+	Max     Percent   `json:"max"`
 	Reasons *Reasons  `json:"reasons,omitempty"` // of real kernels: does the model agree why
 	Results []*Result `json:"-"`
 	Groups  []Group   `json:"-"` // kinds of rows, largest mean error first
+}
+
+// Percent is an error of a set's rows in percent, NaN if none was replayed: null in JSON.
+type Percent float64
+
+// MarshalJSON writes the number, or null where there is none.
+func (p Percent) MarshalJSON() ([]byte, error) {
+	if math.IsNaN(float64(p)) {
+		return []byte("null"), nil
+	}
+	return json.Marshal(float64(p))
+}
+
+// format writes the number as fmt does, or - where there is none.
+func (p Percent) format(verb string) string {
+	if math.IsNaN(float64(p)) {
+		return "-"
+	}
+	return fmt.Sprintf(verb, float64(p))
 }
 
 // Result is one row: what the model predicts, what the hardware took.
@@ -80,7 +101,8 @@ func (s *Set) finish() {
 	}
 	s.Rows = len(abs)
 	slices.Sort(abs)
-	s.MAPE, s.Bias, s.P50, s.P95, s.Max = mean(abs), mean(signed), quantile(abs, 0.5), quantile(abs, 0.95), quantile(abs, 1)
+	s.MAPE, s.Bias = Percent(mean(abs)), Percent(mean(signed))
+	s.P50, s.P95, s.Max = Percent(quantile(abs, 0.5)), Percent(quantile(abs, 0.95)), Percent(quantile(abs, 1))
 	s.Reasons = summarise(reasons)
 	for name, e := range groups {
 		g := Group{Name: name, Rows: len(e), Bias: mean(e)}
@@ -110,6 +132,14 @@ func (rep *Report) Failed() int {
 	return n
 }
 
+// FirstFailure is the first row that could not be replayed, nil if there is none.
+func (rep *Report) FirstFailure() *Result {
+	if all := failures(rep); len(all) > 0 {
+		return all[0]
+	}
+	return nil
+}
+
 // AllRows are the results of all sets in order.
 func (rep *Report) AllRows() []*Result {
 	var out []*Result
@@ -136,9 +166,10 @@ func (rep *Report) Worst(n int, inputs ...Input) []*Result {
 	return rows[:min(n, len(rows))]
 }
 
+// mean is NaN of no values.
 func mean(v []float64) float64 {
 	if len(v) == 0 {
-		return 0
+		return math.NaN()
 	}
 	sum := 0.0
 	for _, x := range v {
@@ -147,10 +178,10 @@ func mean(v []float64) float64 {
 	return sum / float64(len(v))
 }
 
-// quantile of sorted values: the smallest that at least the share q of them does not exceed.
+// quantile of sorted values: the smallest that at least the share q of them does not exceed; NaN of no values.
 func quantile(sorted []float64, q float64) float64 {
 	if len(sorted) == 0 {
-		return 0
+		return math.NaN()
 	}
 	i := int(math.Ceil(q*float64(len(sorted)))) - 1
 	return sorted[min(max(i, 0), len(sorted)-1)]

@@ -44,14 +44,14 @@ type plan struct {
 	allSMs              bool      // every SM ran the kernel
 }
 
-// loadRows reads all measurements of kernels that time themselves. Parts of the folder that are absent give no rows; a
+// loadRows reads the measurements of kernels that time themselves, of the sets asked for. Parts of the folder that are absent give no rows; a
 // file that is there but malformed is an error.
-func loadRows(dir fs.FS) ([]row, error) {
+func loadRows(dir fs.FS, asked func(set string) bool) ([]row, error) {
 	var rows []row
 	for _, load := range []func(fs.FS) ([]row, error){
-		func(d fs.FS) ([]row, error) { return loadForms(d, "forms", "ptx") },
-		func(d fs.FS) ([]row, error) { return loadForms(d, "intrinsics", "intrinsic") },
-		loadMicro,
+		func(d fs.FS) ([]row, error) { return loadForms(d, "forms", "ptx", asked) },
+		func(d fs.FS) ([]row, error) { return loadForms(d, "intrinsics", "intrinsic", asked) },
+		func(d fs.FS) ([]row, error) { return loadMicro(d, asked) },
 	} {
 		r, err := load(dir)
 		if err != nil {
@@ -63,7 +63,10 @@ func loadRows(dir fs.FS) ([]row, error) {
 }
 
 // loadForms reads latency and throughput of instruction forms or intrinsics; what is the column with their text.
-func loadForms(dir fs.FS, set, what string) ([]row, error) {
+func loadForms(dir fs.FS, set, what string, asked func(string) bool) ([]row, error) {
+	if !asked(set) {
+		return nil, nil
+	}
 	t, err := readTable(dir, set+"/timing.csv", "id", "mode", "cycles_median", what)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil

@@ -67,16 +67,19 @@ func Run(dir fs.FS, arch string, opt Options) (*Report, error) {
 
 // plans lists what is to be replayed and makes the report's sets.
 func plans(dir fs.FS, rep *Report, opt *Options) ([]*task, error) {
-	rows, err := loadRows(dir)
+	askedSet := func(set string) bool { return len(opt.Sets) == 0 || slices.Contains(opt.Sets, set) }
+	rows, err := loadRows(dir, askedSet)
 	if err != nil {
 		return nil, err
 	}
-	launches, err := loadKernels(dir)
-	if err != nil {
-		return nil, err
+	var launches []launch
+	if askedSet("kernels_cold") || askedSet("kernels_warm") {
+		if launches, err = loadKernels(dir); err != nil {
+			return nil, err
+		}
 	}
 	asked := func(set string, in Input) bool {
-		return (len(opt.Sets) == 0 || slices.Contains(opt.Sets, set)) && (len(opt.Inputs) == 0 || slices.Contains(opt.Inputs, in))
+		return askedSet(set) && (len(opt.Inputs) == 0 || slices.Contains(opt.Inputs, in))
 	}
 	byKey := map[string]*task{}
 	var tasks []*task

@@ -41,9 +41,10 @@ func WriteCSV(w io.Writer, rep *Report, rows bool) error {
 		}
 		return c.WriteAll(recs)
 	}
+	of := func(p Percent) string { return strings.TrimSuffix(p.format("%.8g"), "-") } // an empty field where there is none
 	recs := [][]string{{"set", "input", "rows", "failed", "mape_percent", "bias_percent", "p50_percent", "p95_percent", "max_percent"}}
 	for _, s := range rep.Sets {
-		recs = append(recs, []string{s.Name, string(s.Input), strconv.Itoa(s.Rows), strconv.Itoa(s.Failed), num(s.MAPE), num(s.Bias), num(s.P50), num(s.P95), num(s.Max)})
+		recs = append(recs, []string{s.Name, string(s.Input), strconv.Itoa(s.Rows), strconv.Itoa(s.Failed), of(s.MAPE), of(s.Bias), of(s.P50), of(s.P95), of(s.Max)})
 	}
 	return c.WriteAll(recs)
 }
@@ -54,7 +55,7 @@ func WriteText(w io.Writer, rep *Report, rows bool) error {
 	fmt.Fprintf(&b, "Model against measured H200 cycles, %s%s. Errors in %% of the measured value.\n", rep.Arch, scope(rep))
 	t := newTable("set", "input", "rows", "failed", "MAPE", "bias", "p50", "p95", "max")
 	for _, s := range rep.Sets {
-		t.AppendRow(table.Row{s.Name, s.Input, s.Rows, s.Failed, percent(s.MAPE), signed(s.Bias), percent(s.P50), percent(s.P95), percent(s.Max)})
+		t.AppendRow(table.Row{s.Name, s.Input, s.Rows, s.Failed, s.MAPE.format("%.2f"), s.Bias.format("%+.2f"), s.P50.format("%.2f"), s.P95.format("%.2f"), s.Max.format("%.2f")})
 	}
 	right(t, 3, 9)
 	render(&b, t)
@@ -140,9 +141,8 @@ func setInput(r *Result) string {
 	return r.Set
 }
 
-func percent(v float64) string { return fmt.Sprintf("%.2f", v) }
-func signed(v float64) string  { return fmt.Sprintf("%+.2f", v) }
-func cycles(v float64) string  { return fmt.Sprintf("%.0f", v) }
+func signed(v float64) string { return fmt.Sprintf("%+.2f", v) }
+func cycles(v float64) string { return fmt.Sprintf("%.0f", v) }
 
 // newTable is a table in the style of the other reports.
 func newTable(header ...any) table.Writer {

@@ -42,6 +42,24 @@ func TestReport(t *testing.T) {
 	if len(s.Groups) != 2 || s.Groups[0].Name != "b" || s.Groups[1].Bias != -1 || s.Groups[1].Worst != -3 {
 		t.Errorf("groups %+v", s.Groups)
 	}
+	lost := &Set{Name: "mixes", Input: FromSASS, Results: []*Result{{Failure: "lost"}}}
+	rep2 := &Report{Sets: []*Set{lost}}
+	rep2.finish()
+	var b bytes.Buffer
+	if err := WriteJSON(&b, rep2, false); err != nil || !strings.Contains(b.String(), `"rows": 0`) || !strings.Contains(b.String(), `"mape": null`) || !strings.Contains(b.String(), `"max": null`) {
+		t.Errorf("%v\n%s", err, b.String())
+	}
+	b.Reset()
+	if err := WriteText(&b, rep2, false); err != nil || !strings.Contains(b.String(), "0       1     -     -") {
+		t.Errorf("%v\n%s", err, b.String())
+	}
+	b.Reset()
+	if err := WriteCSV(&b, rep2, false); err != nil || !strings.HasSuffix(b.String(), "mixes,sass,0,1,,,,,\n") {
+		t.Errorf("%v\n%s", err, b.String())
+	}
+	if r := rep2.FirstFailure(); r == nil || r.Failure != "lost" {
+		t.Errorf("first failure %+v", r)
+	}
 	if w := rep.Worst(2); len(w) != 2 || w[0].Error != 8 || w[1].Error != -3 {
 		t.Errorf("worst %+v", w)
 	}
@@ -76,6 +94,9 @@ func TestFailures(t *testing.T) {
 		{fstest.MapFS{"forms/timing.csv": {Data: []byte("id,mode\n")}}, Options{}, `no column "cycles_median"`},
 		{fstest.MapFS{"forms/timing.csv": {Data: []byte(head + "7,L,1,x,1,add\n")}}, Options{}, `forms/timing.csv:2: cycles_median "x" is not a number`},
 		{fstest.MapFS{"kernels/kernels.json": {Data: []byte("{")}}, Options{}, "kernels/kernels.json"},
+		{fstest.MapFS{"kernels/kernels.json": {Data: []byte("[]")}}, Options{}, "kernels/kernels.csv: file does not exist (nor is there a kernels/kernels.csv.gz)"},
+		{fstest.MapFS{"micro/mixes.csv": {}}, Options{}, "micro/mixes.csv: the file is empty; expected a header line with kernel, cycles_median"},
+		{fstest.MapFS{"micro/mixes.csv": {}, "kernels/kernels.json": {}}, Options{Sets: []string{"memory"}}, "no measurements of these sets"},
 	} {
 		if _, err := Run(c.files, "", c.opt); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("error %v, expected %q", err, c.want)
@@ -152,7 +173,7 @@ func TestSample(t *testing.T) {
 		t.Errorf("%d sets, %d have a bound", len(rep.Sets), len(sampleBounds))
 	}
 	for _, s := range rep.Sets {
-		if b := sampleBounds[s.Name+" "+string(s.Input)]; s.MAPE > b {
+		if b := sampleBounds[s.Name+" "+string(s.Input)]; !(float64(s.MAPE) <= b) {
 			t.Errorf("%s from %s: mean error %.2f %%, bound %.2f", s.Name, s.Input, s.MAPE, b)
 		}
 		if s.Reasons != nil && s.Input == FromSASS && s.Reasons.ExactCounts < 99.99 {
