@@ -258,9 +258,9 @@ func checkMemory(a *Arch) *fault {
 	case m.L2LatencyFar != 0 && m.L2LatencyFar < m.L2Latency:
 		return &fault{"memory.l2_latency_far", fmt.Sprintf("memory.l2_latency_far: %d is less than the near latency memory.l2_latency, %d; change both, for example --set memory.l2_latency_far=%d", m.L2LatencyFar, m.L2Latency, m.L2Latency)}
 	case m.DRAMLatency < m.L2Latency:
-		return &fault{"memory.dram_latency", fmt.Sprintf("memory.dram_latency: %d is less than memory.l2_latency %d", m.DRAMLatency, m.L2Latency)}
+		return &fault{"memory.dram_latency", fmt.Sprintf("memory.dram_latency: %d is less than memory.l2_latency %d; set memory.dram_latency too, to %d or more", m.DRAMLatency, m.L2Latency, m.L2Latency)}
 	case m.L2Latency < l.L1Latency && l.L1CachesGlobal:
-		return &fault{"memory.l2_latency", fmt.Sprintf("memory.l2_latency: %d is less than lsu.l1_latency %d", m.L2Latency, l.L1Latency)}
+		return &fault{"memory.l2_latency", fmt.Sprintf("memory.l2_latency: %d is less than lsu.l1_latency %d; set memory.l2_latency too, to %d or more", m.L2Latency, l.L1Latency, l.L1Latency)}
 	case l.L1LineBytes%l.SectorBytes != 0:
 		return &fault{"lsu.l1_line_bytes", fmt.Sprintf("lsu.l1_line_bytes: %d is no multiple of the sector of %d bytes", l.L1LineBytes, l.SectorBytes)}
 	}

@@ -6,8 +6,8 @@ import (
 	"io"
 	"math"
 	"slices"
-	"strings"
 	"strconv"
+	"strings"
 
 	"github.com/sarchlab/smsim/plots"
 )
@@ -48,11 +48,14 @@ func WriteRankings(w io.Writer, ks []*Ranking, format string) error {
 func (t *textWriter) ranking(k *Ranking) {
 	t.paragraph(k.title()+": "+k.sentence(), "")
 	head := []any{"", "board", "arch", "cycles", "time (µs)", "x best", "limited by"}
-	for _, f := range k.Features {
-		head = append(head, f)
+	if len(k.Features) > 0 {
+		head = append(head, "emulated")
 	}
-	tw := newTable(append(head, "check")...)
-	right(tw, 4, 6)
+	sameCheck := !slices.ContainsFunc(k.Entries, func(e RankEntry) bool { return e.Check != k.Entries[0].Check })
+	if !sameCheck {
+		head = append(head, "check")
+	}
+	var rows [][]any
 	scaled := false
 	for i := range k.Entries {
 		e := &k.Entries[i]
@@ -60,12 +63,17 @@ func (t *textWriter) ranking(k *Ranking) {
 		if e.Scaled {
 			about, scaled = "~", true
 		}
-		row := []any{e.Rank, clip(e.Board, 16), e.Arch, about + thousands(e.Cycles), about + microseconds(e.TimeUS), fmt.Sprintf("%.2f", e.Slower), clip(e.Limiter, 24)}
-		for _, f := range k.Features {
-			row = append(row, e.Features[f])
+		row := []any{e.Rank, e.Board, e.Arch, about + thousands(e.Cycles), about + microseconds(e.TimeUS), fmt.Sprintf("%.2f", e.Slower), e.Limiter}
+		if len(k.Features) > 0 {
+			row = append(row, strings.Join(k.emulated(e), " "))
 		}
-		tw.AppendRow(append(row, e.Check))
+		if !sameCheck {
+			row = append(row, e.Check)
+		}
+		rows = append(rows, row)
 	}
+	tw := fittedTable(head, rows, 1, 6)
+	right(tw, 4, 6)
 	t.table("", tw)
 	if len(k.Cannot) > 0 {
 		t.printf("\nCannot run it\n")
@@ -77,8 +85,25 @@ func (t *textWriter) ranking(k *Ranking) {
 	if scaled {
 		t.paragraph(fmt.Sprintf("~ : scaled up from the first %d waves of resident blocks.", mostWaves), "")
 	}
-	t.paragraph("Time: of the whole grid on the board, as one SM with its share of the blocks, of L2 and of memory bandwidth takes. native, emulated: by the "+
-		"opcodes of the lowered kernel.", "")
+	about := "Time: of the whole grid on the board, as one SM with its share of the blocks, of L2 and of memory bandwidth takes."
+	if len(k.Features) > 0 {
+		about += " emulated: by the opcodes of the lowered kernel; of " + list(k.Features) + " the others are native."
+	}
+	if sameCheck {
+		about += " Check of the outputs: " + k.Entries[0].Check + " on all."
+	}
+	t.paragraph(about, "")
+}
+
+// emulated are the kernel's kinds of instructions that an entry's architecture replaces by others.
+func (k *Ranking) emulated(e *RankEntry) []string {
+	var out []string
+	for _, f := range k.Features {
+		if e.Features[f] == "emulated" {
+			out = append(out, f)
+		}
+	}
+	return out
 }
 
 // sentence is the answer in words.

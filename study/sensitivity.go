@@ -52,6 +52,8 @@ type Step struct {
 	Change  float64 `json:"change"` // of the cycles: 0.1 is 10 % slower
 	Limiter string  `json:"limiter"`
 	Error   string  `json:"error,omitempty"`
+	// Followed are the keys, as key=value, that had to go with the changed one.
+	Followed []string `json:"followed,omitempty"`
 }
 
 // smallInteger is the largest number that a step changes by one; larger ones are halved and doubled.
@@ -190,9 +192,12 @@ func rank(plan *workloads.Plan, arch string, opt WhatIfOptions) (*Ranked, error)
 	}
 	b.comp.plan = unchecked(plan)
 	r := &Ranked{Arch: base.Arch, Variant: base.Variant, Launch: base.Launch, Base: *base}
-	type try struct{ key, side int }
+	type try struct {
+		key, side int
+		value     string
+		set, more []workloads.Override
+	}
 	var tries []try
-	var values []string
 	for _, k := range b.base.arch.Keys() {
 		down, up, number := keySteps(k)
 		switch {
@@ -204,9 +209,15 @@ func rank(plan *workloads.Plan, arch string, opt WhatIfOptions) (*Ranked, error)
 			continue
 		}
 		for side, v := range []string{down, up} {
-			if v != "" {
-				tries, values = append(tries, try{len(r.Keys), side}), append(values, v)
+			if v == "" {
+				continue
 			}
+			set := []workloads.Override{{Key: k.Path, Value: v, Place: strictyaml.Place{File: "--sensitivity"}}}
+			more := b.follow(set)
+			if _, err := b.machine(slices.Concat(set, more)); err != nil {
+				continue // there is no step beyond the least or largest value that the architecture can have
+			}
+			tries = append(tries, try{len(r.Keys), side, v, set, more})
 		}
 		r.Keys = append(r.Keys, Effect{Key: k.Path, Value: k.Value, Doc: k.Doc})
 	}
@@ -217,9 +228,8 @@ func rank(plan *workloads.Plan, arch string, opt WhatIfOptions) (*Ranked, error)
 	}
 	track := tracker{report: opt.Progress, share: make([]float64, len(tries)), insts: make([]uint64, len(tries))}
 	forEach(idx, opt.Workers, func(i int) {
-		key := r.Keys[tries[i].key].Key
-		s := &Step{Value: values[i]}
-		run, _, err := b.run([]workloads.Override{{Key: key, Value: values[i], Place: strictyaml.Place{File: "--sensitivity"}}})
+		s := &Step{Value: tries[i].value, Followed: settingTexts(tries[i].more)}
+		run, _, err := b.run(slices.Concat(tries[i].set, tries[i].more))
 		if err != nil {
 			s.Error = strings.SplitN(err.Error(), "\n", 2)[0]
 		} else {
@@ -251,13 +261,13 @@ func WriteSensitivity(w io.Writer, x *Sensitivity, format string) error {
 		return encodeJSON(w, x)
 	case "csv":
 		c := csv.NewWriter(w)
-		rows := [][]string{{"arch", "variant", "launch", "key", "value", "step", "new_value", "cycles", "change", "limiter", "error"}}
+		rows := [][]string{{"arch", "variant", "launch", "key", "value", "step", "new_value", "cycles", "change", "limiter", "error", "followed"}}
 		for i := range x.Ranked {
 			r := &x.Ranked[i]
 			for _, e := range r.Keys {
 				for side, s := range map[string]*Step{"down": e.Down, "up": e.Up} {
 					if s != nil {
-						rows = append(rows, []string{r.Arch, r.Variant, r.Launch, e.Key, e.Value, side, s.Value, whole(s.Cycles), number(s.Change), s.Limiter, s.Error})
+						rows = append(rows, []string{r.Arch, r.Variant, r.Launch, e.Key, e.Value, side, s.Value, whole(s.Cycles), number(s.Change), s.Limiter, s.Error, strings.Join(s.Followed, " ")})
 					}
 				}
 			}
@@ -302,7 +312,7 @@ func writeSensitivityText(w io.Writer, x *Sensitivity) error {
 				case s == nil:
 					row = append(row, "", "")
 				case s.Error != "":
-					row = append(row, s.Value, "refused")
+					row = append(row, s.Value, "failed")
 				default:
 					row = append(row, s.Value, fmt.Sprintf("%+.2f %%", 100*s.Change))
 				}
@@ -313,6 +323,13 @@ func writeSensitivityText(w io.Writer, x *Sensitivity) error {
 		t.printf("\n")
 		t.paragraph(fmt.Sprintf("%d more keys change less than %.2f %%; %d belong to classes, pipes or memory levels that the run does not use; %d are words or lists and were not tried.",
 			quiet, 100*noticeable, r.Skipped, r.Untried), "  ")
+		for _, e := range r.Keys {
+			for _, s := range []*Step{e.Down, e.Up} {
+				if s != nil && s.Followed != nil && e.effect >= noticeable {
+					t.paragraph(followNote(e.Key+"="+s.Value, s.Followed), "  ")
+				}
+			}
+		}
 		t.paragraph(programRule(x.Recompile), "  ")
 	}
 	t.notes(rep)

@@ -111,8 +111,7 @@ func writeSweepText(w io.Writer, r *SweepResult) error {
 	failed := r.Failed()
 	t.printf("%s: %d with a result, %d failed, %d not run\n", plural(len(r.Records), "point"), len(r.Records)-len(failed)-r.Missing(), len(failed), r.Missing())
 	header := []any{"variant", "launch", "arch", "changes", "cycles", "IPC", "limit"}
-	tw := newTable(header...)
-	right(tw, 5, 6)
+	var rows [][]any
 	shown := 0
 	var fast, slow *SweepRecord
 	for _, rec := range r.Records {
@@ -126,11 +125,13 @@ func writeSweepText(w io.Writer, r *SweepResult) error {
 			slow = rec
 		}
 		if shown++; shown <= sweepRows {
-			tw.AppendRow([]any{clip(rec.Variant, 16), clip(rec.Launch, 10), rec.Arch, clip(strings.Join(s.changes(rec), " "), 30), thousands(rec.Result.Cycles),
-				fmt.Sprintf("%.2f", rec.Result.IPC), clip(shortLimiter(rec.Result), 20)})
+			rows = append(rows, []any{rec.Variant, rec.Launch, rec.Arch, strings.Join(s.changes(rec), " "), thousands(rec.Result.Cycles),
+				fmt.Sprintf("%.2f", rec.Result.IPC), shortLimiter(rec.Result)})
 		}
 	}
 	if shown > 0 {
+		tw := fittedTable(header, rows, 0, 1, 3, 6)
+		right(tw, 5, 6)
 		t.table("", tw)
 	}
 	if shown > sweepRows {
@@ -152,13 +153,13 @@ func writeSweepText(w io.Writer, r *SweepResult) error {
 	return t.err
 }
 
-// changes are the overrides of a record in the order of the axes, keys cut to their last two parts.
+// changes are the overrides of a record in the order of the axes, with short keys.
 func (s *Sweep) changes(rec *SweepRecord) []string {
 	var out []string
-	for _, k := range s.Axes {
+	short := shortKeys(s.Axes)
+	for i, k := range s.Axes {
 		if v, ok := rec.Overrides[k]; ok {
-			parts := strings.Split(k, ".")
-			out = append(out, parts[len(parts)-1]+"="+v)
+			out = append(out, short[i]+"="+v)
 		}
 	}
 	if rec.Seed != 0 {

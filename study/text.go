@@ -107,6 +107,47 @@ func newTable(header ...any) table.Writer {
 	return t
 }
 
+// leastColumn is the width below which a column is not cut.
+const leastColumn = 8
+
+// fittedTable is a table of the rows that keeps to the width of reports: of the given columns, counted from 0, the widest
+// are cut as far as needed.
+func fittedTable(header []any, rows [][]any, flexible ...int) table.Writer {
+	widths := make([]int, len(header))
+	for _, row := range append([][]any{header}, rows...) {
+		for i, c := range row {
+			widths[i] = max(widths[i], text.StringWidth(fmt.Sprint(c)))
+		}
+	}
+	total := 0
+	for _, w := range widths {
+		if w > 0 { // a column without text, such as one for remarks, stands last
+			total += w + 2
+		}
+	}
+	for total -= 2; total > Width; total-- {
+		widest := flexible[0]
+		for _, i := range flexible {
+			if widths[i] > widths[widest] {
+				widest = i
+			}
+		}
+		if widths[widest] <= leastColumn {
+			break
+		}
+		widths[widest]--
+	}
+	t := newTable(header...)
+	for _, row := range rows {
+		cut := slices.Clone(row)
+		for _, i := range flexible {
+			cut[i] = clip(fmt.Sprint(cut[i]), widths[i])
+		}
+		t.AppendRow(cut)
+	}
+	return t
+}
+
 // right aligns the columns from the given one (counted from 1) to the last of n to the right.
 func right(t table.Writer, from, n int) {
 	var cfg []table.ColumnConfig

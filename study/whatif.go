@@ -39,11 +39,14 @@ type Response struct {
 	Before  []string `json:"before"`  // their present values
 	Base    Run      `json:"base"`
 	Points  []Point  `json:"points"`
+	// Skipped says which of several changes were not run alone, because the architecture refuses them without the others.
+	Skipped []string `json:"skipped,omitempty"`
 }
 
 // Point is the kernel on one changed architecture.
 type Point struct {
-	Set         []string    `json:"set"` // key=value
+	Set         []string    `json:"set"`                // key=value
+	Followed    []string    `json:"followed,omitempty"` // key=value of keys that had to go with those of Set, see configs.Arch.Follow
 	SpeedUp     float64     `json:"speed_up"`
 	Cycles      uint64      `json:"cycles"`
 	IPC         float64     `json:"ipc"`
@@ -236,9 +239,32 @@ func WhatIfs(plan *workloads.Plan, changes []Change, opt WhatIfOptions) (*WhatIf
 		}
 	}
 	if len(w.Responses) == 0 {
-		return nil, allFailed(w.Failures)
+		return nil, allFailed(namedFailures(w.Failures))
 	}
 	return w, nil
+}
+
+// namedFailures puts the names of kernel and architecture before the errors of several failures: those of one text
+// become one failure.
+func namedFailures(fs []Failure) []Failure {
+	if len(fs) < 2 {
+		return fs
+	}
+	var out []Failure
+	names := map[string][]string{} // by text
+	for _, f := range fs {
+		if names[f.Error] == nil {
+			out = append(out, f)
+		}
+		name := strings.TrimSpace(f.Variant+" "+f.Launch) + " on " + f.Arch
+		names[f.Error] = append(names[f.Error], strings.TrimSpace(name))
+	}
+	for i := range out {
+		f := &out[i]
+		f.Err = fmt.Errorf("%s: %w", strings.Join(names[f.Error], ", "), f.Err)
+		f.Error = f.Err.Error()
+	}
+	return out
 }
 
 func caseName(c *workloads.Case) string {
@@ -261,11 +287,8 @@ func respond(plan *workloads.Plan, arch string, changes []Change, opt WhatIfOpti
 	if err != nil {
 		return nil, &InputError{err}
 	}
-	// A value that the architecture refuses is the user's mistake: nothing is run then.
-	for _, row := range rows {
-		if _, err := b.machine(overrides(r.Changes, row)); err != nil {
-			return nil, &InputError{err}
-		}
+	if rows, err = b.feasible(r, rows); err != nil {
+		return nil, &InputError{err}
 	}
 	if opt.Explain {
 		b.comp.probes.hot = 1 << 20
@@ -290,6 +313,53 @@ func respond(plan *workloads.Plan, arch string, changes []Change, opt WhatIfOpti
 	return r, nil
 }
 
+// feasible are the rows that the architecture takes. A value that it refuses is the user's mistake: nothing is run then.
+// Only a change that it refuses alone but takes with the others is left out.
+func (b *bench) feasible(r *Response, rows [][]string) ([][]string, error) {
+	var out [][]string
+	var refused error
+	for _, row := range rows {
+		set := overrides(r.Changes, row)
+		_, err := b.machine(slices.Concat(set, b.follow(set)))
+		switch {
+		case err == nil:
+			out = append(out, row)
+		case !slices.Contains(row, ""):
+			return nil, err
+		default:
+			if refused == nil {
+				refused = err
+			}
+			r.Skipped = append(r.Skipped, strings.Join(settingTexts(set), " "))
+		}
+	}
+	if len(out) == 0 {
+		return nil, refused
+	}
+	return out, nil
+}
+
+// follow are the further changes that changes imply.
+func (b *bench) follow(set []workloads.Override) []workloads.Override {
+	var given []configs.Override
+	for _, o := range set {
+		given = append(given, configs.Override{Key: o.Key, Value: o.Value})
+	}
+	var out []workloads.Override
+	for _, o := range b.base.arch.Follow(given) {
+		out = append(out, workloads.Override{Key: o.Key, Value: o.Value, Place: set[0].Place})
+	}
+	return out
+}
+
+func settingTexts(set []workloads.Override) []string {
+	var out []string
+	for _, o := range set {
+		out = append(out, o.Key+"="+o.Value)
+	}
+	return out
+}
+
 // unchecked is the plan without the comparison with expected outputs, which the unchanged run has made.
 func unchecked(plan *workloads.Plan) *workloads.Plan {
 	p := *plan
@@ -310,11 +380,9 @@ func overrides(changes []Change, row []string) []workloads.Override {
 // point runs one combination. An error of the simulation becomes part of the point.
 func (b *bench) point(base *Run, changes []Change, row []string, explain bool) Point {
 	set := overrides(changes, row)
-	p := Point{values: row}
-	for _, o := range set {
-		p.Set = append(p.Set, o.Key+"="+o.Value)
-	}
-	run, rescheduled, err := b.run(set)
+	more := b.follow(set)
+	p := Point{Set: settingTexts(set), Followed: settingTexts(more), values: row}
+	run, rescheduled, err := b.run(slices.Concat(set, more))
 	if err != nil {
 		p.Error = err.Error()
 		return p

@@ -48,17 +48,12 @@ func (t *textWriter) response(r *Response, recompile bool) {
 	}
 	t.printf("\n")
 	t.paragraph("Before: "+fmt.Sprintf("%s cycles, IPC %.2f. ", thousands(r.Base.Cycles), r.Base.IPC)+r.Base.Limiter.Sentence, "  ")
-	tw := newTable("change", "cycles", "speed-up", "IPC", "occupancy", "limit", "program", "")
-	right(tw, 2, 5)
-	most := 0.0
+	header := []any{"change", "cycles", "speed-up", "IPC", "occupancy", "limit", "program", ""}
+	rows := [][]any{{"none", thousands(r.Base.Cycles), "1.000x", fmt.Sprintf("%.2f", r.Base.IPC), percent(r.Base.Occupancy.Achieved), shortLimiter(&r.Base), "", ""}}
 	for _, p := range r.Points {
-		most = max(most, p.SpeedUp)
-	}
-	tw.AppendRow([]any{"none", thousands(r.Base.Cycles), "1.000x", fmt.Sprintf("%.2f", r.Base.IPC), percent(r.Base.Occupancy.Achieved), clip(shortLimiter(&r.Base), 20), "", ""})
-	for _, p := range r.Points {
-		name := clip(strings.Join(shortSet(r, p), " "), 34)
+		name := strings.Join(shortSet(r, p), " ")
 		if p.Error != "" {
-			tw.AppendRow([]any{name, "failed", "", "", "", clip(strings.SplitN(p.Error, "\n", 2)[0], 22), "", ""})
+			rows = append(rows, []any{name, "failed", "", "", "", strings.SplitN(p.Error, "\n", 2)[0], "", ""})
 			continue
 		}
 		program := "same"
@@ -72,9 +67,12 @@ func (t *textWriter) response(r *Response, recompile bool) {
 		if !p.SameOutputs {
 			note = "outputs differ"
 		}
-		tw.AppendRow([]any{name, thousands(p.Cycles), fmt.Sprintf("%.3fx", p.SpeedUp), fmt.Sprintf("%.2f", p.IPC), percent(p.Occupancy), clip(shortLimiter(p.run), 20), program, note})
+		rows = append(rows, []any{name, thousands(p.Cycles), fmt.Sprintf("%.3fx", p.SpeedUp), fmt.Sprintf("%.2f", p.IPC), percent(p.Occupancy), shortLimiter(p.run), program, note})
 	}
+	tw := fittedTable(header, rows, 0, 5)
+	right(tw, 2, 5)
 	t.table("", tw)
+	t.followed(r)
 	if b := best(r); b != nil {
 		t.printf("\n")
 		t.paragraph(verdict(r, b), "")
@@ -86,19 +84,68 @@ func (t *textWriter) response(r *Response, recompile bool) {
 	}
 }
 
-// shortSet are the settings of a point without the keys that are the same in all rows: with one key the value is enough
-// only where the header names the key, so the key's last two parts stay.
+// shortSet are the settings of a point with short keys.
 func shortSet(r *Response, p Point) []string {
+	keys := make([]string, len(r.Changes))
+	for i, c := range r.Changes {
+		keys[i] = c.Key
+	}
 	var out []string
+	short := shortKeys(keys)
 	for i, v := range p.values {
-		if v == "" {
-			continue
+		if v != "" {
+			out = append(out, short[i]+"="+v)
 		}
-		parts := strings.Split(r.Changes[i].Key, ".")
-		key := strings.Join(parts[max(0, len(parts)-2):], ".")
-		out = append(out, key+"="+v)
 	}
 	return out
+}
+
+// shortKeys are the ends of keys that still tell them apart: l2_latency of memory.l2_latency. A key of a class or pipe
+// keeps the name of that: idp.latency.
+func shortKeys(keys []string) []string {
+	end := func(key string, n int) string {
+		parts := strings.Split(key, ".")
+		if parts[0] == "classes" || parts[0] == "pipes" {
+			n++
+		}
+		return strings.Join(parts[max(0, len(parts)-n):], ".")
+	}
+	out := make([]string, len(keys))
+	for i, k := range keys {
+		for n := 1; n <= 3; n++ {
+			out[i] = end(k, n)
+			if !slices.ContainsFunc(keys, func(o string) bool { return o != k && end(o, n) == out[i] }) {
+				break
+			}
+		}
+	}
+	return out
+}
+
+// followNote says which keys went with a change.
+func followNote(set string, followed []string) string {
+	return fmt.Sprintf("With %s also %s: these cannot stay as they are (what is farther away takes no less time, a share is no more than the whole).",
+		set, strings.Join(followed, " and "))
+}
+
+// followed writes what went with the points' changes, and what could not be run alone.
+func (t *textWriter) followed(r *Response) {
+	n := 0
+	for _, p := range r.Points {
+		if p.Followed == nil {
+			continue
+		}
+		if n++; n > 3 {
+			continue
+		}
+		t.paragraph(followNote(strings.Join(p.Set, " and "), p.Followed), "  ")
+	}
+	if n > 3 {
+		t.paragraph(fmt.Sprintf("So it is with %d more changes; the CSV and JSON forms list them.", n-3), "  ")
+	}
+	for _, s := range r.Skipped {
+		t.paragraph(fmt.Sprintf("%s is not run alone: %s takes it only with the other changes.", s, r.Arch), "  ")
+	}
 }
 
 // best is the point with the largest speed-up, nil if none ran.
@@ -181,14 +228,14 @@ func (t *textWriter) explained(p *Point) {
 
 func writeWhatIfCSV(w io.Writer, x *WhatIf) error {
 	c := csv.NewWriter(w)
-	rows := [][]string{{"arch", "variant", "launch", "set", "cycles", "speed_up", "ipc", "occupancy_achieved", "limiter", "limiter_what", "registers", "stall_counts_recomputed", "outputs_equal", "error"}}
+	rows := [][]string{{"arch", "variant", "launch", "set", "cycles", "speed_up", "ipc", "occupancy_achieved", "limiter", "limiter_what", "registers", "stall_counts_recomputed", "outputs_equal", "error", "followed"}}
 	for i := range x.Responses {
 		r := &x.Responses[i]
 		b := &r.Base
-		rows = append(rows, []string{r.Arch, r.Variant, r.Launch, "", whole(b.Cycles), "1", number(b.IPC), number(b.Occupancy.Achieved), string(b.Limiter.Kind), b.Limiter.What, strconv.Itoa(b.Registers), "false", "true", ""})
+		rows = append(rows, []string{r.Arch, r.Variant, r.Launch, "", whole(b.Cycles), "1", number(b.IPC), number(b.Occupancy.Achieved), string(b.Limiter.Kind), b.Limiter.What, strconv.Itoa(b.Registers), "false", "true", "", ""})
 		for _, p := range r.Points {
 			rows = append(rows, []string{r.Arch, r.Variant, r.Launch, strings.Join(p.Set, " "), whole(p.Cycles), number(p.SpeedUp), number(p.IPC), number(p.Occupancy),
-				string(p.Limiter.Kind), p.Limiter.What, strconv.Itoa(p.Registers), fmt.Sprint(p.Rescheduled), fmt.Sprint(p.SameOutputs), p.Error})
+				string(p.Limiter.Kind), p.Limiter.What, strconv.Itoa(p.Registers), fmt.Sprint(p.Rescheduled), fmt.Sprint(p.SameOutputs), p.Error, strings.Join(p.Followed, " ")})
 		}
 	}
 	if err := c.WriteAll(rows); err != nil {

@@ -79,24 +79,32 @@ func Read(name string, text []byte) (*study.Saved, error) {
 	return &out, nil
 }
 
+// text writes the table, in parts where it has more columns than a line takes.
 func (t *Table) text(b *strings.Builder) {
-	fmt.Fprintf(b, "\n  speed-up with %s; columns: %s\n  %-28s", t.Title, t.Column, t.Row)
-	for _, c := range t.Columns {
-		fmt.Fprintf(b, "%8g", c)
-	}
-	b.WriteString("\n")
-	for r := range t.Rows {
-		fmt.Fprintf(b, "  %-28g", t.Rows[r])
-		fewer := 0.0
-		for c, v := range t.Gain[r] {
-			if v == 0 {
-				b.WriteString("       -")
-				continue
-			}
-			fmt.Fprintf(b, "%7.2fx", v)
-			fewer = t.Fewer[r][c]
+	fmt.Fprintf(b, "\n%s", study.Paragraph("  ", fmt.Sprintf("speed-up with %s; columns: %s; last: how many times fewer warp-instructions", t.Title, t.Column)))
+	const cell, last = 8, 10
+	label := max(10, len(t.Row))
+	most := max(1, (study.Width-2-label-last)/cell)
+	for from := 0; from < len(t.Columns); from += most {
+		to := min(len(t.Columns), from+most)
+		fmt.Fprintf(b, "  %-*s", label, t.Row)
+		for _, c := range t.Columns[from:to] {
+			fmt.Fprintf(b, "%*g", cell, c)
 		}
-		fmt.Fprintf(b, "   (%.2fx fewer warp-instructions)\n", fewer)
+		fmt.Fprintf(b, "%*s\n", last, "fewer")
+		for r := range t.Rows {
+			fmt.Fprintf(b, "  %-*g", label, t.Rows[r])
+			fewer := 0.0
+			for c := from; c < to; c++ {
+				if v := t.Gain[r][c]; v == 0 {
+					fmt.Fprintf(b, "%*s", cell, "-")
+				} else {
+					fmt.Fprintf(b, "%*.2fx", cell-1, v)
+					fewer = t.Fewer[r][c]
+				}
+			}
+			fmt.Fprintf(b, "%*.2fx\n", last-1, fewer)
+		}
 	}
 	lo, hi := extremes(t.Gain)
 	switch {
