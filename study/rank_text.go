@@ -87,7 +87,7 @@ func (t *textWriter) ranking(k *Ranking) {
 	}
 	about := "Time: of the whole grid on the board, as one SM with its share of the blocks, of L2 and of memory bandwidth takes."
 	if len(k.Features) > 0 {
-		about += " emulated: by the opcodes of the lowered kernel; of " + list(k.Features) + " the others are native."
+		about += " emulated: which of " + list(k.Features) + " the lowered kernel replaces by other instructions."
 	}
 	if sameCheck {
 		about += " Check of the outputs: " + k.Entries[0].Check + " on all."

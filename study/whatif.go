@@ -251,17 +251,26 @@ func namedFailures(fs []Failure) []Failure {
 		return fs
 	}
 	var out []Failure
-	names := map[string][]string{} // by text
+	kernels, archs := map[string][]string{}, map[string][]string{} // by text
+	add := func(to map[string][]string, text, name string) {
+		if !slices.Contains(to[text], name) {
+			to[text] = append(to[text], name)
+		}
+	}
 	for _, f := range fs {
-		if names[f.Error] == nil {
+		if archs[f.Error] == nil {
 			out = append(out, f)
 		}
-		name := strings.TrimSpace(f.Variant+" "+f.Launch) + " on " + f.Arch
-		names[f.Error] = append(names[f.Error], strings.TrimSpace(name))
+		add(kernels, f.Error, strings.TrimSpace(f.Variant+" "+f.Launch))
+		add(archs, f.Error, f.Arch)
 	}
 	for i := range out {
 		f := &out[i]
-		f.Err = fmt.Errorf("%s: %w", strings.Join(names[f.Error], ", "), f.Err)
+		name := strings.Join(kernels[f.Error], ", ")
+		if n := len(kernels[f.Error]); n > 2 {
+			name = fmt.Sprintf("%d kernels", n)
+		}
+		f.Err = fmt.Errorf("%s: %w", strings.TrimSpace(name+" on "+strings.Join(archs[f.Error], ", ")), f.Err)
 		f.Error = f.Err.Error()
 	}
 	return out

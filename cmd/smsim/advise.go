@@ -1,9 +1,9 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -45,6 +45,8 @@ Exit code: 0 fine, 1 a simulation failed or outputs differ, 2 wrong usage or inp
 		},
 	}
 	addRunFlags(cmd.Flags())
+	cmd.Flags().Lookup("out").Usage = "directory for advice.txt, .json and .csv"
+	_ = cmd.Flags().MarkHidden("plots") // what SMSIM_PLOTS asks of other commands is no mistake here
 	cmd.Flags().String("write", "", "write the PTX with all rewrites together to this file")
 	cmd.Flags().StringSlice("rules", nil, "try only these rules: "+ruleNames())
 	cmd.Flags().Bool("no-warps", false, "do not simulate other numbers of resident warps and independent pieces of work")
@@ -76,14 +78,17 @@ func runAdvise(cmd *cobra.Command, name string) error {
 	if err != nil {
 		return err
 	}
-	dir, _, err := s.outDir()
-	if err != nil {
-		return err
+	if s.flags.Changed("plots") {
+		return usageError{errors.New("advise draws no pictures: leave out --plots")}
+	}
+	dir := s.v.GetString("out")
+	if err := checkDir(dir); err != nil {
+		return &study.InputError{Err: err}
 	}
 	to := s.v.GetString("write")
 	if to != "" {
-		if err := checkDir(filepath.Dir(to)); err != nil {
-			return &study.InputError{Err: err}
+		if err := checkFile(to); err != nil {
+			return bad("--write", err)
 		}
 	}
 	plans, err := s.sides(name, cmd.InOrStdin())
@@ -94,25 +99,31 @@ func runAdvise(cmd *cobra.Command, name string) error {
 	if err != nil {
 		return err
 	}
+	if to != "" {
+		file, _ := splitKernel(name)
+		for _, in := range []string{file, plan.Path, plan.Cases[0].Kernel.Path} {
+			if sameFile(to, in) {
+				return bad("--write", fmt.Errorf("%s is the kernel itself, which would be lost; give another file", to))
+			}
+		}
+	}
 	bar := newProgress(cmd.ErrOrStderr(), s.v.GetBool("quiet"))
 	a, err := advise.Advise(plan, advise.Options{Options: study.Options{Workers: s.v.GetInt("workers"), Progress: bar.update}, Rules: rules, NoWarps: s.v.GetBool("no-warps")})
 	bar.finish()
 	if err != nil {
 		return err
 	}
-	if err := advise.Write(cmd.OutOrStdout(), a, format); err != nil {
-		return err
-	}
-	if dir != "" {
-		if err := writeSet(cmd.ErrOrStderr(), s.v.GetBool("quiet"), dir, "advice", func(w io.Writer, f string) error { return advise.Write(w, a, f) }, nil, false); err != nil {
-			return err
-		}
-	}
+	return errors.Join(writeRewritten(cmd.ErrOrStderr(), a, to),
+		s.deliver(cmd, format, dir, "advice", false, func(w io.Writer, f string) error { return advise.Write(w, a, f) }, nil))
+}
+
+// writeRewritten writes the PTX with all rewrites together to a file, "" for none.
+func writeRewritten(errOut io.Writer, a *advise.Advice, to string) error {
 	if to == "" {
 		return nil
 	}
 	if a.Together.PTX == "" {
-		fmt.Fprintf(cmd.ErrOrStderr(), "%s is not written: there is no rewrite to write\n", to)
+		fmt.Fprintf(errOut, "%s is not written: there is no rewrite to write\n", to)
 		return nil
 	}
 	return writeAtomic(to, func(w io.Writer) error {

@@ -44,6 +44,7 @@ Exit code: 0 fine, 1 a simulation or a check failed or outputs differ, 2 wrong u
 		},
 	}
 	addRunFlags(cmd.Flags())
+	setOutUsage(cmd.Flags(), "compare")
 	cmd.Flags().Bool("allow-different", false, "compare although the outputs differ")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error { return compare(cmd, args) }
 	return cmd
@@ -78,14 +79,9 @@ func compare(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	if err := study.WriteVersus(cmd.OutOrStdout(), v, format); err != nil {
+	if err := s.deliver(cmd, format, dir, "compare", draw, func(w io.Writer, f string) error { return study.WriteVersus(w, v, f) },
+		func() ([]study.Picture, error) { return study.VersusPictures(v) }); err != nil {
 		return err
-	}
-	if dir != "" {
-		if err := writeSet(cmd.ErrOrStderr(), s.v.GetBool("quiet"), dir, "compare", func(w io.Writer, f string) error { return study.WriteVersus(w, v, f) },
-			func() ([]study.Picture, error) { return study.VersusPictures(v) }, draw); err != nil {
-			return err
-		}
 	}
 	return outcome(&study.Report{Runs: v.Runs, Failures: v.Failures})
 }

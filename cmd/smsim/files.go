@@ -88,3 +88,68 @@ func fileCause(err error) error {
 	}
 	return err
 }
+
+// checkDir says why files cannot be written to a directory, before there is anything to write. It tries: permissions
+// alone do not tell for read-only and virtual file systems. What it creates it removes again.
+func checkDir(dir string) error {
+	if dir == "" {
+		return nil
+	}
+	if st, err := os.Stat(dir); err == nil && !st.IsDir() {
+		return fmt.Errorf("%s is a file, not a directory for the outputs", dir)
+	}
+	var missing []string
+	for d := filepath.Clean(dir); ; d = filepath.Dir(d) {
+		if _, err := os.Stat(d); err == nil || !errors.Is(err, fs.ErrNotExist) || d == filepath.Dir(d) {
+			break
+		}
+		missing = append(missing, d)
+	}
+	var err error
+	for range 3 { // another smsim may just be removing what it created for its own check
+		if err = tryDir(dir); !errors.Is(err, fs.ErrNotExist) {
+			break
+		}
+	}
+	for _, d := range missing {
+		_ = os.Remove(d) // fails, as it should, where somebody else has put something by now
+	}
+	if err != nil {
+		return fmt.Errorf("cannot write to the output directory %s: %w", dir, fileCause(err))
+	}
+	return nil
+}
+
+// tryDir creates a directory and a file in it, and removes the file.
+func tryDir(dir string) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(dir, ".smsim-*")
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Close(), os.Remove(f.Name()))
+}
+
+// checkFile says why a file cannot be written. Its directory must exist.
+func checkFile(name string) error {
+	dir := filepath.Dir(name)
+	if st, err := os.Stat(name); err == nil && st.IsDir() {
+		return fmt.Errorf("%s is a directory; name a file", name)
+	}
+	if st, err := os.Stat(dir); err != nil || !st.IsDir() {
+		return fmt.Errorf("cannot write %s: %s is no directory", name, dir)
+	}
+	if err := tryDir(dir); err != nil {
+		return fmt.Errorf("cannot write %s: %w", name, fileCause(err))
+	}
+	return nil
+}
+
+// sameFile says that two names are one existing file, by links too.
+func sameFile(a, b string) bool {
+	x, err := os.Stat(a)
+	y, err2 := os.Stat(b)
+	return err == nil && err2 == nil && os.SameFile(x, y)
+}

@@ -90,15 +90,12 @@ func runGainMap(cmd *cobra.Command, names []string) error {
 		}
 	}
 	bar.finish()
-	if err := gainmap.Write(cmd.OutOrStdout(), maps, format); err != nil || dir == "" {
-		return err
-	}
 	var saved study.Saved
 	for _, m := range maps {
 		saved.Drawings = append(saved.Drawings, m.Figures()...)
 	}
-	return writeSet(cmd.ErrOrStderr(), s.v.GetBool("quiet"), dir, "gainmap", func(w io.Writer, f string) error { return gainmap.Write(w, maps, f) },
+	return s.deliver(cmd, format, dir, "gainmap", true, func(w io.Writer, f string) error { return gainmap.Write(w, maps, f) },
 		func() ([]study.Picture, error) {
 			return study.Plot(&saved, study.PlotOptions{Formats: strings.Fields("svg png"), Style: "light"})
-		}, true)
+		})
 }

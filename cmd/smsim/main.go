@@ -37,7 +37,9 @@ func execute(args []string, in io.Reader, out, errOut io.Writer) int {
 	if err == nil {
 		return exitFine
 	}
-	fmt.Fprintf(errOut, "smsim: %s\n", strings.TrimRight(err.Error(), "\n"))
+	for _, e := range parts(err) {
+		fmt.Fprintf(errOut, "smsim: %s\n", strings.TrimRight(e.Error(), "\n"))
+	}
 	var usage usageError
 	var input *study.InputError
 	switch {
@@ -48,6 +50,21 @@ func execute(args []string, in io.Reader, out, errOut io.Writer) int {
 		return exitUsage
 	}
 	return exitFailure
+}
+
+// parts are the errors that an error joins, itself if it joins none or says more than they do.
+func parts(err error) []error {
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		var out []error
+		for _, e := range joined.Unwrap() {
+			out = append(out, parts(e)...)
+		}
+		return out
+	}
+	if in := errors.Unwrap(err); in != nil && in.Error() == err.Error() {
+		return parts(in)
+	}
+	return []error{err}
 }
 
 func newRoot() *cobra.Command {

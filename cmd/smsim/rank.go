@@ -3,7 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
-	"path/filepath"
+	"io"
 
 	"github.com/spf13/cobra"
 
@@ -29,6 +29,7 @@ FILE is a workload or study file, a bundled workload or a PTX file with its laun
 		Args: oneFile,
 	}
 	addRunFlags(cmd.Flags())
+	setOutUsage(cmd.Flags(), "ranking")
 	cmd.Flags().Lookup("arch").Usage = "architectures, such as sm_86,sm_90, or files of your own (default all)"
 	cmd.Flags().StringSlice("boards", nil, "boards instead of each architecture's own: all, or names")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error { return rank(cmd, args[0]) }
@@ -49,15 +50,12 @@ func rank(cmd *cobra.Command, name string) error {
 		return err
 	}
 	// The outputs that a run file asks for are those of its own question.
-	plots, dir := s.v.GetBool("plots"), s.v.GetString("out")
-	switch {
-	case plots && dir == "":
-		return usageError{errors.New("plots are files: give their directory with --out DIR")}
-	case !plots && dir != "":
-		return usageError{errors.New("--out is for pictures: add --plots")}
+	dir, draw, err := s.outDir()
+	if err != nil {
+		return err
 	}
-	if err := checkDir(dir); err != nil {
-		return &study.InputError{Err: err}
+	if err := s.rankable(plan); err != nil {
+		return err
 	}
 	boards, err := s.rankBoards(plan)
 	if err != nil {
@@ -73,18 +71,22 @@ func rank(cmd *cobra.Command, name string) error {
 	if err != nil {
 		return err
 	}
-	if err := study.WriteRankings(cmd.OutOrStdout(), ks, format); err != nil || !plots {
-		return err
+	return s.deliver(cmd, format, dir, "ranking", draw, func(w io.Writer, f string) error { return study.WriteRankings(w, ks, f) },
+		func() ([]study.Picture, error) { return study.RankPictures(ks) })
+}
+
+// rankable refuses a machine-code listing on all architectures: it runs on its own alone.
+func (s *settings) rankable(plan *workloads.Plan) error {
+	for _, key := range []string{"arch", "board", "boards"} {
+		if _, chosen := s.origin(key); chosen {
+			return nil
+		}
 	}
-	pictures, err := study.RankPictures(ks)
-	if err != nil {
-		return err
-	}
-	if err := writePictures(dir, pictures); err != nil {
-		return err
-	}
-	if !s.v.GetBool("quiet") {
-		fmt.Fprintf(cmd.ErrOrStderr(), "%d files written to %s\n", len(pictures), filepath.Clean(dir))
+	for _, c := range plan.Cases {
+		if c.Kernel.IsListing() {
+			return &study.InputError{Err: fmt.Errorf("%s is machine code, which runs on its own architecture only; rank needs the kernel's PTX (cuobjdump -ptx, "+
+				"or nvcc -ptx), which is compiled for each. smsim run simulates the listing; --arch with several architectures ranks a listing that has code for them", c.Kernel.Path)}
+		}
 	}
 	return nil
 }

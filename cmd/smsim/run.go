@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"time"
 
@@ -89,17 +88,17 @@ func runFile(cmd *cobra.Command, name string) error {
 		return err
 	}
 	took := time.Since(begin)
-	if err := report(cmd.OutOrStdout(), rep, format, quiet); err != nil {
-		return err
-	}
+	// Files come first: whoever closes the pipe (| head) still gets them.
+	var saved error
 	if plan.Outputs.Dir != "" {
-		files, err := writeOutputs(plan, rep)
-		if err != nil {
-			return err
-		}
-		if !quiet {
+		var files []string
+		files, saved = writeOutputs(plan, rep)
+		if saved == nil && !quiet {
 			fmt.Fprintf(errOut, "%d files written to %s\n", len(files), plan.Outputs.Dir)
 		}
+	}
+	if err := errors.Join(saved, report(cmd.OutOrStdout(), rep, format, quiet)); err != nil {
+		return err
 	}
 	if s.v.GetBool("stats") {
 		writeStats(errOut, rep, took)
@@ -153,15 +152,4 @@ func writeStats(w io.Writer, rep *study.Report, took time.Duration) {
 		fmt.Fprintf(w, "; %.2f CPU-seconds of the process, %.3g million warp-instructions a CPU-second", cpu, float64(insts)/1e6/cpu)
 	}
 	fmt.Fprintln(w)
-}
-
-// checkDir says why files cannot be written to a directory; one that does not exist yet is fine.
-func checkDir(dir string) error {
-	if dir == "" {
-		return nil
-	}
-	if st, err := os.Stat(dir); err == nil && !st.IsDir() {
-		return fmt.Errorf("%s is a file, not a directory for the outputs", dir)
-	}
-	return nil
 }

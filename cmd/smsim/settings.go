@@ -55,6 +55,11 @@ func addRunFlags(f *pflag.FlagSet) {
 	f.Int("workers", 0, "simulations at once (default: one per CPU)")
 }
 
+// setOutUsage says which files a command with addRunFlags writes.
+func setOutUsage(f *pflag.FlagSet, name string) {
+	f.Lookup("out").Usage = fmt.Sprintf("directory for %s.txt, .json and .csv, and with --plots pictures", name)
+}
+
 // addLaunchFlags adds what makes a launch of a bare kernel file.
 func addLaunchFlags(f *pflag.FlagSet) {
 	f.String("grid", "", "blocks, such as 132 or 16,16")

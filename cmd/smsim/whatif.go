@@ -45,6 +45,7 @@ choose and order instructions differently.`,
 	}
 	f := cmd.Flags()
 	addRunFlags(f)
+	f.Lookup("out").Usage = "directory for whatif.txt or sensitivity.txt, .json and .csv, and with --plots pictures"
 	f.Lookup("set").Usage = "KEY=VALUES, see above (repeatable)"
 	f.Bool("explain", false, "say what bound the kernel before and after each change")
 	f.Bool("recompile", false, "compile the kernel for each changed architecture")
@@ -131,13 +132,12 @@ func whatIf(cmd *cobra.Command, name string) error {
 	return x.PointErrors()
 }
 
-// deliver prints a result and writes its files.
+// deliver writes a result's files and prints it. Files come first: whoever closes the pipe (| head) still gets them. If
+// they cannot be written, the result is printed all the same.
 func (s *settings) deliver(cmd *cobra.Command, format, dir, name string, draw bool, write func(io.Writer, string) error, pictures func() ([]study.Picture, error)) error {
-	if err := write(cmd.OutOrStdout(), format); err != nil {
-		return err
+	var saved error
+	if dir != "" {
+		saved = writeSet(cmd.ErrOrStderr(), s.v.GetBool("quiet"), dir, name, write, pictures, draw)
 	}
-	if dir == "" {
-		return nil
-	}
-	return writeSet(cmd.ErrOrStderr(), s.v.GetBool("quiet"), dir, name, write, pictures, draw)
+	return errors.Join(saved, write(cmd.OutOrStdout(), format))
 }

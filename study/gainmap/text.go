@@ -31,7 +31,7 @@ func Write(w io.Writer, maps []*Map, format string) error {
 	case "text":
 		var b strings.Builder
 		for _, m := range maps {
-			fmt.Fprintf(&b, "%s on %s: %s\n", m.Kind, m.Arch, m.About)
+			b.WriteString(study.Paragraph("", fmt.Sprintf("%s on %s: %s", m.Kind, m.Arch, m.About)))
 			m.Chains.text(&b)
 			m.Memory.text(&b)
 			b.WriteString("\n")
