@@ -38,7 +38,8 @@ forms that it lacks are not counted.
 
 equal: all vectors; listed: a known reason stands beside it; failed: the first difference is shown.
 With --semantics document, scalar video instructions, bit fields and fns are compared with the
-pseudo-code of the PTX document; listed are then the forms for which it says something else than the GPU gave.
+pseudo-code of the PTX document; listed are then the forms for which it says something else than
+the GPU gave.
 Exit code: 0 fine, 1 a form failed, 2 wrong usage or input.`,
 		Example: `  smsim conform
   smsim conform --data measured/forms --arch sm_61,sm_90 --format json

@@ -21,7 +21,7 @@ type Family struct {
 	AMD     string        `yaml:"amd"`
 	CUDA    string        `yaml:"cuda"`
 	Since   string        `yaml:"since"` // "1.0 sm_10"; "": not told
-	Newer   []string      `yaml:"newer"` // "u16x2 8.0 sm_90": a modifier that came later
+	Newer   []string      `yaml:"newer"` // "u16x2 8.0 sm_90": a modifier that came later; "cc+u64|s64 4.3 sm_20": some together
 	Table   string        `yaml:"table"` // instructions that the whole table shows
 	Shapes  []familyShape `yaml:"forms,required"`
 }
@@ -37,6 +37,12 @@ type familyShape struct {
 	After    string `yaml:"after"` // dressing behind
 	Since    string `yaml:"since"` // where it is later than the family's
 	Untimed  bool   `yaml:"untimed"`
+	// Where they differ from the family's.
+	Syntax  string `yaml:"syntax"`
+	Meaning string `yaml:"meaning"`
+	Rules   string `yaml:"rules"`
+	CUDA    string `yaml:"cuda"`
+	AMD     string `yaml:"amd"`
 }
 
 //go:embed families.yaml
@@ -126,7 +132,7 @@ func (f *Family) since(s *familyShape, mods []string) (version, target string) {
 		later(s.Since)
 	}
 	for _, n := range f.Newer {
-		if m, rest, _ := strings.Cut(n, " "); slices.Contains(mods, m) {
+		if m, rest, _ := strings.Cut(n, " "); has(mods, strings.ReplaceAll(m, "+", " ")) {
 			later(rest)
 		}
 	}

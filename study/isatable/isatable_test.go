@@ -310,3 +310,35 @@ func TestProbeRate(t *testing.T) {
 		}
 	}
 }
+
+// TestSince: combinations of modifiers that came later than each of them, with their own syntax. From the PTX reference.
+func TestSince(t *testing.T) {
+	for _, c := range []struct{ word, version, target, syntax string }{
+		{"add.u64", "1.0", "sm_10", "add|sub"},
+		{"add.cc.u32", "1.2", "sm_10", "add|sub"},
+		{"add.cc.u64", "4.3", "sm_20", "add|sub"},
+		{"addc.cc.u32", "1.2", "sm_10", "addc|subc"},
+		{"addc.cc.u64", "4.3", "sm_20", "addc|subc"},
+		{"rcp.rn.f64", "1.4", "sm_13", "rcp"},
+		{"rcp.rn.f32", "2.0", "sm_20", "rcp"},
+		{"rcp.approx.ftz.f64", "2.1", "sm_20", "rcp"},
+		{"barrier.cluster.arrive", "7.8", "sm_90", "barrier.cluster"},
+		{"barrier.cluster.arrive.relaxed", "8.0", "sm_90", "barrier.cluster"},
+		{"barrier.sync", "6.0", "sm_30", "bar|barrier"},
+		{"red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.add.u32", "8.1", "sm_90", "red.async"},
+		{"cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes", "8.0", "sm_90", "cp.async.bulk.tensor"},
+		{"cp.async.bulk.commit_group", "8.0", "sm_90", "cp.async.bulk.commit_group"},
+		{"cp.async.ca.shared.global", "7.0", "sm_80", "cp.async.{ca,cg}"},
+		{"applypriority.global.L2::evict_normal", "7.4", "sm_80", "applypriority"},
+		{"discard.global.L2", "7.4", "sm_80", "discard"},
+	} {
+		f, ok, err := FromWord(c.word)
+		if !ok || err != nil {
+			t.Errorf("%s: %v %v", c.word, ok, err)
+			continue
+		}
+		if f.Since != c.version || f.Target != c.target || !strings.HasPrefix(f.Syntax, c.syntax) {
+			t.Errorf("%s: PTX %s, %s, syntax %s; want %s, %s, %s", c.word, f.Since, f.Target, f.Syntax, c.version, c.target, c.syntax)
+		}
+	}
+}

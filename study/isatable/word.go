@@ -1,9 +1,11 @@
 package isatable
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/sarchlab/smsim/isa"
@@ -33,9 +35,9 @@ func FromWord(word string) (f *Form, ok bool, err error) {
 	if s == nil {
 		return nil, true, fmt.Errorf("%s has no form with the modifiers of %q; its syntax: %s", op, opcode, fam.Syntax)
 	}
-	f = &Form{Kind: KindPTX, Group: fam.Group, Name: strings.Join(append([]string{op}, mods...), "."), Syntax: fam.Syntax, Meaning: fam.Meaning, Rules: fam.Rules,
-		AMD: fam.AMD, CUDA: fam.CUDA, Untimed: s.Untimed}
-	f.Since, f.Target = fam.since(s, mods)
+	f = &Form{Kind: KindPTX, Group: fam.Group, Name: strings.Join(append([]string{op}, mods...), "."), Syntax: cmp.Or(s.Syntax, fam.Syntax), Meaning: cmp.Or(s.Meaning, fam.Meaning),
+		Rules: cmp.Or(s.Rules, fam.Rules), AMD: cmp.Or(s.AMD, fam.AMD), CUDA: cmp.Or(s.CUDA, fam.CUDA), Untimed: s.Untimed}
+	f.Since, f.Target = fam.since(s, slices.Concat(mods, []string{op}))
 	if err := f.build(op, s, mods, strings.TrimSpace(rest)); err != nil {
 		return nil, true, fmt.Errorf("%s: %w; its syntax: %s", f.Name, err, fam.Syntax)
 	}
