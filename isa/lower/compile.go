@@ -41,15 +41,31 @@ func Compile(m *ptx.Module, entry string, t *isa.Target, opt Options) (*isa.Prog
 	if src == nil {
 		return nil, noEntry(m, entry)
 	}
+	p, unrolled, err := compile(m, src, t, opt, false)
+	if err == nil && unrolled && p.Regs > manyRegisters {
+		// Unrolling made more values live at once than a large block has registers for: the loop is kept.
+		if q, _, err := compile(m, src, t, opt, true); err == nil && 2*q.Regs < p.Regs {
+			return q, nil
+		}
+	}
+	return p, err
+}
+
+// manyRegisters is what a thread of a block of 512 can have on an SM of 64 Ki registers.
+const manyRegisters = 128
+
+// compile lowers the kernel and says whether a loop of known length was unrolled, which keepLoops forbids.
+func compile(m *ptx.Module, src *ptx.Func, t *isa.Target, opt Options, keepLoops bool) (prog *isa.Program, unrolled bool, err error) {
 	f := newFn(t, m, src)
 	f.link = newUnitInfo()
+	f.link.keepLoops = keepLoops
 	f.link.semantics = opt.Semantics
 	f.link.units = []*fn{f}
 	f.opaqueMoves = opt.OpaqueMoves
 	p := &isa.Program{Name: src.Name, SM: t.SM, ParamBase: t.ParamBase, InstBytes: t.InstBytes, Address32: m.AddressSize == 32, SourceFile: m.File, Source: m.Lines,
 		Control: isa.ControlComputed, SchedPadding: t.SM >= 30 && t.SM < 70}
 	if err := f.front(p); err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	if m.SM > t.SM {
 		p.Notes = append(p.Notes, fmt.Sprintf("%s is written for sm_%d; every instruction of %s could be lowered to %s", m.File, m.SM, src.Name, t.Name))
@@ -61,23 +77,23 @@ func Compile(m *ptx.Module, entry string, t *isa.Target, opt Options) (*isa.Prog
 		g.adopt(last)
 		n, err := g.back(opt, limit)
 		if err != nil {
-			return nil, &ErrorList{Kernel: src.Name, Target: t.Name, Errs: []error{&Error{File: m.File, Pos: g.src.Pos, Msg: err.Error()}}}
+			return nil, false, &ErrorList{Kernel: src.Name, Target: t.Name, Errs: []error{&Error{File: m.File, Pos: g.src.Pos, Msg: err.Error()}}}
 		}
 		regs, last = max(regs, n), g
 	}
 	f.adopt(last)
 	f.finish(p, regs, opt)
 	if p.LocalBytes > t.MaxLocalBytes {
-		return nil, &ErrorList{Kernel: src.Name, Target: t.Name, Errs: []error{&Error{File: m.File, Pos: src.Pos,
+		return nil, false, &ErrorList{Kernel: src.Name, Target: t.Name, Errs: []error{&Error{File: m.File, Pos: src.Pos,
 			Msg: fmt.Sprintf("local memory of %d bytes a thread is over the target's limit of %d", p.LocalBytes, t.MaxLocalBytes)}}}
 	}
 	if err := AddControl(p, t); err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	if err := p.Check(t); err != nil {
-		return nil, fmt.Errorf("internal error: lowering made code that %s cannot execute; please report it with the kernel: %w", t.Name, err)
+		return nil, false, fmt.Errorf("internal error: lowering made code that %s cannot execute; please report it with the kernel: %w", t.Name, err)
 	}
-	return p, nil
+	return p, f.link.unrolled, nil
 }
 
 // newFn is an empty kernel or function.

@@ -22,6 +22,8 @@ import (
 // unitInfo is shared by the kernel and the functions compiled on their own.
 type unitInfo struct {
 	semantics Semantics
+	keepLoops bool     // loops of known length are not unrolled
+	unrolled  bool     // one was
 	notes     []string // things that a reader of the results should know
 	units     []*fn    // kernel first
 	byFunc    map[*ptx.Func]int

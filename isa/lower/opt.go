@@ -10,7 +10,8 @@ func (f *fn) optimise() {
 	f.dropSyncs()
 	f.foldAddresses()
 	f.removeDead()
-	if f.unrollKnown() {
+	if !f.link.keepLoops && f.unrollKnown() {
+		f.link.unrolled = true
 		f.analyse()
 		f.splitVariables()
 		f.valueNumber()
