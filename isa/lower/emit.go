@@ -14,6 +14,9 @@ func (b *builder) emit(op isa.Op, mod isa.Mod, dsts, srcs []word) *isa.Inst {
 	if len(dsts) > isa.MaxDst || len(srcs) > isa.MaxSrc {
 		panic("lower: too many operands for " + op.String())
 	}
+	if b.f.t.SM < 13 && b.in != nil && b.err == nil && (in.Class() == isa.ClassDFMA || mod.Type == isa.F64 || mod.BType == isa.F64) {
+		b.errorf("%s has no double precision; it came with sm_13", b.f.t.Name)
+	}
 	fillLayout(&in)
 	b.cur.insts = append(b.cur.insts, in)
 	return &b.cur.insts[len(b.cur.insts)-1]
