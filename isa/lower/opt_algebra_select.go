@@ -130,6 +130,12 @@ func (v *numberer) testAlgebra(in *isa.Inst) {
 		if in.Mod.Cmp != isa.CmpEQ || low.Kind != isa.KindPred {
 			return
 		}
+		if id := v.n.of(isa.KindPred, low.Reg); id >= 0 && id < len(v.defs) && v.defs[id].value() && v.defs[id].b != nil && int(v.defs[id].i) < len(v.defs[id].b.insts) {
+			// Of one expansion: the high words of a 64-bit comparison are compared even where both are zero.
+			if d := &v.defs[id].b.insts[v.defs[id].i]; d.Op == isa.OpISETP && d.Pos == in.Pos {
+				return
+			}
+		}
 		was := !low.Is(isa.Neg)
 		switch {
 		case low.Reg == isa.PT:
