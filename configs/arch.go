@@ -15,18 +15,18 @@ const (
 
 // Origin is the provenance of the numbers in one row or section.
 type Origin struct {
-	Source     string     `yaml:"source"`     // key of docs/sources.md, or text
-	Confidence Confidence `yaml:"confidence"` //
-	Note       string     `yaml:"note,omitempty"`
+	Source     string     `yaml:"source,verbatim"` // key of docs/sources.md, or text
+	Confidence Confidence `yaml:"confidence"`      //
+	Note       string     `yaml:"note,optional,verbatim"`
 }
 
 // Arch describes one SM and the share of the chip that it sees. Times are SM cycles unless the name says otherwise.
 type Arch struct {
-	Name              string `yaml:"name"`               // "sm_90"
-	ComputeCapability string `yaml:"compute_capability"` // "9.0"
-	Family            string `yaml:"family"`             // "Hopper"
-	Base              string `yaml:"base,omitempty"`     // architecture or family file this one differs from
-	Board             string `yaml:"board"`              // default board, key of boards.yaml
+	Name              string `yaml:"name,verbatim"`               // "sm_90"
+	ComputeCapability string `yaml:"compute_capability,verbatim"` // "9.0"
+	Family            string `yaml:"family"`                      // "Hopper"
+	Base              string `yaml:"base,optional,verbatim"`      // architecture or family file this one differs from
+	Board             string `yaml:"board,verbatim"`              // default board, key of boards.yaml
 
 	WarpScheduler string              `yaml:"warp_scheduler"` // gty (greedy then youngest), gto (greedy then oldest), lrr (loose round robin)
 	SM            SM                  `yaml:"sm"`
@@ -42,6 +42,8 @@ type Arch struct {
 
 	// Overrides are the changes made to the loaded file, in order; those that changed nothing are left out.
 	Overrides []Override `yaml:"-"`
+	// Followed are those of them that nobody asked for: keys that could not stay beside a changed one.
+	Followed []Override `yaml:"-"`
 
 	own provenance // of single keys
 }
@@ -72,10 +74,10 @@ type Occupancy struct {
 	MaxRegsThread   int `yaml:"max_registers_per_thread"` // registers an instruction can name
 	RegUnit         int `yaml:"register_unit"`            // allocation granularity, registers
 	// RegUnitCoarse replaces register_unit for the registers a thread listed in register_counts_coarse (2.x).
-	RegUnitCoarse   int    `yaml:"register_unit_coarse,omitempty"`
-	RegCountsCoarse []int  `yaml:"register_counts_coarse,omitempty"` // registers a thread for which the coarse unit applies
-	RegScope        string `yaml:"register_scope"`                   // warp or block: what the unit applies to
-	WarpGranularity int    `yaml:"warp_granularity"`                 // warps are allocated in multiples of this
+	RegUnitCoarse   int    `yaml:"register_unit_coarse,optional"`
+	RegCountsCoarse []int  `yaml:"register_counts_coarse,optional,single"` // registers a thread for which the coarse unit applies
+	RegScope        string `yaml:"register_scope"`                         // warp or block: what the unit applies to
+	WarpGranularity int    `yaml:"warp_granularity"`                       // warps are allocated in multiples of this
 	// LaunchGranularity rounds a block's warps up for the check against max_registers_per_block only.
 	LaunchGranularity int   `yaml:"launch_warp_granularity"`
 	SharedBytes       int   `yaml:"shared_bytes"`                 // largest shared memory of an SM
@@ -83,7 +85,7 @@ type Occupancy struct {
 	SharedBlockOptin  int   `yaml:"shared_bytes_per_block_optin"` // largest a block may have when the kernel asks for it
 	SharedUnit        int   `yaml:"shared_unit"`                  // allocation granularity, bytes
 	SharedReserved    int   `yaml:"shared_reserved"`              // bytes the system takes of each block
-	SharedCarveouts   []int `yaml:"shared_carveouts"`             // selectable shared sizes, bytes, ascending; empty: fixed
+	SharedCarveouts   []int `yaml:"shared_carveouts,single"`      // selectable shared sizes, bytes, ascending; empty: fixed
 	MaxBarriers       int   `yaml:"max_barriers_per_block"`       // named barriers of a block
 }
 
@@ -108,62 +110,62 @@ type Pipe struct {
 // ClassRow is the timing of one opcode class.
 type ClassRow struct {
 	Origin          `yaml:",inline"`
-	Pipe            []string `yaml:"pipe"`                       // one, or alternatives of which a free one is taken (FFMA: fmaheavy, fmalite)
-	Holds           []string `yaml:"holds,omitempty"`            // further pipes that it occupies at the same time (HFMA2: both FMA halves)
-	IssueInterval   int      `yaml:"issue_interval"`             // cycles a warp-instruction holds the pipe
-	Latency         int      `yaml:"latency"`                    // issue to issue of a dependent instruction
-	Variable        bool     `yaml:"variable,omitempty"`         // the result is signalled by a dependency barrier
-	SharedPipe      string   `yaml:"shared_pipe,omitempty"`      // unit that it passes after the pipe: SM-wide (lsu), or behind the memory-instruction queue (xu)
-	SharedHold      int      `yaml:"shared_hold,omitempty"`      // cycles it holds that unit
-	ExtraHold       int      `yaml:"extra_hold,omitempty"`       // cycles beyond its stall count that the warp waits after it (IMAD.WIDE)
-	ReadPasses      int      `yaml:"read_passes,omitempty"`      // passes over its sources (IMAD.WIDE reads twice): 0 means 1
-	PredicatedOff   int      `yaml:"predicated_off,omitempty"`   // pipe cycles when no lane executes; 0: issue_interval
-	RegisterOperand int      `yaml:"register_operand,omitempty"` // pipe cycles and latency more for a second register source (SHFL with its lane in a register)
-	WarpRegister    int      `yaml:"warp_register,omitempty"`    // latency more for a special register that has one value a warp (S2R)
+	Pipe            []string `yaml:"pipe,single"`               // one, or alternatives of which a free one is taken (FFMA: fmaheavy, fmalite)
+	Holds           []string `yaml:"holds,optional,single"`     // further pipes that it occupies at the same time (HFMA2: both FMA halves)
+	IssueInterval   int      `yaml:"issue_interval"`            // cycles a warp-instruction holds the pipe
+	Latency         int      `yaml:"latency"`                   // issue to issue of a dependent instruction
+	Variable        bool     `yaml:"variable,optional"`         // the result is signalled by a dependency barrier
+	SharedPipe      string   `yaml:"shared_pipe,optional"`      // unit that it passes after the pipe: SM-wide (lsu), or behind the memory-instruction queue (xu)
+	SharedHold      int      `yaml:"shared_hold,optional"`      // cycles it holds that unit
+	ExtraHold       int      `yaml:"extra_hold,optional"`       // cycles beyond its stall count that the warp waits after it (IMAD.WIDE)
+	ReadPasses      int      `yaml:"read_passes,optional"`      // passes over its sources (IMAD.WIDE reads twice): 0 means 1
+	PredicatedOff   int      `yaml:"predicated_off,optional"`   // pipe cycles when no lane executes; 0: issue_interval
+	RegisterOperand int      `yaml:"register_operand,optional"` // pipe cycles and latency more for a second register source (SHFL with its lane in a register)
+	WarpRegister    int      `yaml:"warp_register,optional"`    // latency more for a special register that has one value a warp (S2R)
 }
 
 // Fetch is the instruction memory hierarchy.
 type Fetch struct {
 	Origin           `yaml:",inline"`
-	L0Bytes          int     `yaml:"l0_bytes"`                          // a sub-partition
-	L1Bytes          int     `yaml:"l1_bytes"`                          // an SM
-	L15Bytes         int     `yaml:"l15_bytes"`                         // an SM or TPC, second level
-	L1Ways           int     `yaml:"l1_ways,omitempty"`                 // 0: fully associative
-	L15Ways          int     `yaml:"l15_ways,omitempty"`                // 0: fully associative
-	L1BytesCycle     float64 `yaml:"l1_bytes_per_cycle"`                // stream beyond L0, a sub-partition
-	L15BytesCycle    float64 `yaml:"l15_bytes_per_cycle"`               // stream beyond L1, an SM
-	L2BytesCycle     float64 `yaml:"l2_bytes_per_cycle"`                // stream beyond L1.5, an SM
-	L15BytesCycleAll float64 `yaml:"l15_bytes_per_cycle_all,omitempty"` // the same with all SMs active, 0: as one
-	L2BytesCycleAll  float64 `yaml:"l2_bytes_per_cycle_all,omitempty"`  // stream beyond L1.5 with all SMs active, 0: as one
-	L0MissLatency    int     `yaml:"l0_miss_latency"`                   // extra cycles at a jump whose target misses L0
-	L1MissLatency    int     `yaml:"l1_miss_latency"`                   // extra cycles when it misses the first level too
-	L15MissLatency   int     `yaml:"l15_miss_latency"`                  // extra cycles when it comes from L2
-	LineBytes        int     `yaml:"line_bytes"`                        // instruction cache line
-	Prefetch         int     `yaml:"prefetch_lines"`                    // lines fetched ahead of a stream
-	Buffer           int     `yaml:"buffer"`                            // decoded instructions a warp holds ahead
+	L0Bytes          int     `yaml:"l0_bytes"`                         // a sub-partition
+	L1Bytes          int     `yaml:"l1_bytes"`                         // an SM
+	L15Bytes         int     `yaml:"l15_bytes"`                        // an SM or TPC, second level
+	L1Ways           int     `yaml:"l1_ways,optional"`                 // 0: fully associative
+	L15Ways          int     `yaml:"l15_ways,optional"`                // 0: fully associative
+	L1BytesCycle     float64 `yaml:"l1_bytes_per_cycle"`               // stream beyond L0, a sub-partition
+	L15BytesCycle    float64 `yaml:"l15_bytes_per_cycle"`              // stream beyond L1, an SM
+	L2BytesCycle     float64 `yaml:"l2_bytes_per_cycle"`               // stream beyond L1.5, an SM
+	L15BytesCycleAll float64 `yaml:"l15_bytes_per_cycle_all,optional"` // the same with all SMs active, 0: as one
+	L2BytesCycleAll  float64 `yaml:"l2_bytes_per_cycle_all,optional"`  // stream beyond L1.5 with all SMs active, 0: as one
+	L0MissLatency    int     `yaml:"l0_miss_latency"`                  // extra cycles at a jump whose target misses L0
+	L1MissLatency    int     `yaml:"l1_miss_latency"`                  // extra cycles when it misses the first level too
+	L15MissLatency   int     `yaml:"l15_miss_latency"`                 // extra cycles when it comes from L2
+	LineBytes        int     `yaml:"line_bytes"`                       // instruction cache line
+	Prefetch         int     `yaml:"prefetch_lines"`                   // lines fetched ahead of a stream
+	Buffer           int     `yaml:"buffer"`                           // decoded instructions a warp holds ahead
 	// Bytes of a program that a launch has brought into the second level on its way to the SM; 0: none.
-	LaunchPrefetch int `yaml:"launch_prefetch_bytes,omitempty"`
+	LaunchPrefetch int `yaml:"launch_prefetch_bytes,optional"`
 }
 
 // ControlFlow is the cost of control instructions.
 type ControlFlow struct {
 	Origin         `yaml:",inline"`
-	BranchTaken    int     `yaml:"branch_taken"`              // issue to issue across a taken branch
-	BranchPort     float64 `yaml:"branch_port"`               // cycles between taken branches of a sub-partition
-	BranchOverlap  int     `yaml:"branch_overlap,omitempty"`  // more for a taken branch while another warp of the sub-partition waits for its target
-	BranchApart    int     `yaml:"branch_apart,omitempty"`    // least distance of the targets of one warp meanwhile
-	Reconverge     int     `yaml:"reconverge"`                // BSSY + BSYNC pair without divergence
-	DivergedPath   int     `yaml:"diverged_path"`             // extra cycles for each further path of a divergent branch
-	Indexed        int     `yaml:"indexed_branch"`            // extra cycles of an indexed branch (BRX, JMX), paid again for each further target
-	IndexedPath    int     `yaml:"indexed_path,omitempty"`    // for the lanes of each further target of an indexed branch; 0: as the first
-	BarBase        int     `yaml:"bar_base"`                  // BAR.SYNC: base + per_warp * warps
-	BarPerWarp     float64 `yaml:"bar_per_warp"`              // cycles each warp of the block adds to BAR.SYNC
-	BarRed         int     `yaml:"bar_reduction"`             // extra for BAR.RED
-	MembarCTA      int     `yaml:"membar_cta"`                // MEMBAR.CTA, issue to issue
-	MembarGPU      int     `yaml:"membar_gpu"`                // MEMBAR.GPU, issue to issue
-	Nanosleep      int     `yaml:"nanosleep"`                 // NANOSLEEP 0
-	CallReturn     int     `yaml:"call_return"`               // CALL or RET, issue to issue
-	RegisterReturn int     `yaml:"register_return,omitempty"` // RET to an address in a register, issue to issue; 0: as call_return
+	BranchTaken    int     `yaml:"branch_taken"`             // issue to issue across a taken branch
+	BranchPort     float64 `yaml:"branch_port"`              // cycles between taken branches of a sub-partition
+	BranchOverlap  int     `yaml:"branch_overlap,optional"`  // more for a taken branch while another warp of the sub-partition waits for its target
+	BranchApart    int     `yaml:"branch_apart,optional"`    // least distance of the targets of one warp meanwhile
+	Reconverge     int     `yaml:"reconverge"`               // BSSY + BSYNC pair without divergence
+	DivergedPath   int     `yaml:"diverged_path"`            // extra cycles for each further path of a divergent branch
+	Indexed        int     `yaml:"indexed_branch"`           // extra cycles of an indexed branch (BRX, JMX), paid again for each further target
+	IndexedPath    int     `yaml:"indexed_path,optional"`    // for the lanes of each further target of an indexed branch; 0: as the first
+	BarBase        int     `yaml:"bar_base"`                 // BAR.SYNC: base + per_warp * warps
+	BarPerWarp     float64 `yaml:"bar_per_warp"`             // cycles each warp of the block adds to BAR.SYNC
+	BarRed         int     `yaml:"bar_reduction"`            // extra for BAR.RED
+	MembarCTA      int     `yaml:"membar_cta"`               // MEMBAR.CTA, issue to issue
+	MembarGPU      int     `yaml:"membar_gpu"`               // MEMBAR.GPU, issue to issue
+	Nanosleep      int     `yaml:"nanosleep"`                // NANOSLEEP 0
+	CallReturn     int     `yaml:"call_return"`              // CALL or RET, issue to issue
+	RegisterReturn int     `yaml:"register_return,optional"` // RET to an address in a register, issue to issue; 0: as call_return
 }
 
 // LSU is the load/store pipeline with shared memory and L1.
@@ -193,66 +195,66 @@ type LSU struct {
 	LocalLatency     int  `yaml:"local_latency"`         // dependent local load that hits L1
 
 	// Cycles a sub-partition's port is held by an access of 1, 2 and 4 words a lane; absent: derived from a 2-cycle port.
-	LoadPort        []int `yaml:"load_port,omitempty,flow"`         // LDS
-	StorePort       []int `yaml:"store_port,omitempty,flow"`        // STS, ATOMS
-	GlobalLoadPort  []int `yaml:"global_load_port,omitempty,flow"`  // LDG
-	GlobalStorePort []int `yaml:"global_store_port,omitempty,flow"` // STG, ATOMG, RED
+	LoadPort        []int `yaml:"load_port,optional,single"`         // LDS
+	StorePort       []int `yaml:"store_port,optional,single"`        // STS, ATOMS
+	GlobalLoadPort  []int `yaml:"global_load_port,optional,single"`  // LDG
+	GlobalStorePort []int `yaml:"global_store_port,optional,single"` // STG, ATOMG, RED
 	// Cycles of the load/store unit that one pass (all banks once) takes; 0: 1. It is 2 on 1.x and 2.x, whose banks deliver
 	// a word every second cycle, and on 7.5, which has half the lanes.
-	UnitCycles int `yaml:"unit_cycles_per_pass,omitempty"`
+	UnitCycles int `yaml:"unit_cycles_per_pass,optional"`
 	// Sixteenths of a cycle between the passes (bank conflicts, lines) of one instruction; 0: 16, one pass a cycle.
-	PassInterval16      int `yaml:"pass_interval_16,omitempty"`
-	StorePassInterval16 int `yaml:"store_pass_interval_16,omitempty"`
+	PassInterval16      int `yaml:"pass_interval_16,optional"`
+	StorePassInterval16 int `yaml:"store_pass_interval_16,optional"`
 	// Sixteenths of a cycle that a missed line takes of its way back into the sub-partitions, and how many of these share
 	// that way; 0: 16 and 1.
-	MissReturn16    int `yaml:"miss_return_16,omitempty"`
-	MissReturnShare int `yaml:"miss_return_share,omitempty"`
+	MissReturn16    int `yaml:"miss_return_16,optional"`
+	MissReturnShare int `yaml:"miss_return_share,optional"`
 	// Atomics on shared memory that wait for the banks behind a sub-partition's port, sources read; 0: 1.
-	SharedAtomicBuffer int `yaml:"shared_atomic_buffer,omitempty"`
+	SharedAtomicBuffer int `yaml:"shared_atomic_buffer,optional"`
 	// Cycles from the port to the release of an instruction's source registers.
-	ReadLatency int `yaml:"read_latency,omitempty"`
+	ReadLatency int `yaml:"read_latency,optional"`
 	// Cycles of the shared unit that a store to global memory takes for each group of lanes; 0: 1.
-	StorePasses int `yaml:"store_passes,omitempty"`
+	StorePasses int `yaml:"store_passes,optional"`
 	// Stores on their way out: words a lane of warp-stores the SM holds, sectors in flight beyond it.
-	StoreBuffer       int `yaml:"store_buffer,omitempty"`
-	StoreBurstSectors int `yaml:"store_burst_sectors,omitempty"`
+	StoreBuffer       int `yaml:"store_buffer,optional"`
+	StoreBurstSectors int `yaml:"store_burst_sectors,optional"`
 	// Constant caches: line, and the part of a line that a first-level miss brings in when the second level has it.
-	ConstantLine   int `yaml:"constant_line_bytes,omitempty"`
-	ConstantSector int `yaml:"constant_sector_bytes,omitempty"`
-	ConstantWays   int `yaml:"constant_ways,omitempty"`
+	ConstantLine   int `yaml:"constant_line_bytes,optional"`
+	ConstantSector int `yaml:"constant_sector_bytes,optional"`
+	ConstantWays   int `yaml:"constant_ways,optional"`
 	// Wait of a constant operand that the second level has, where it differs from an LDC's; 0: constant_miss.
-	ConstantOperandMiss int `yaml:"constant_operand_miss,omitempty"`
+	ConstantOperandMiss int `yaml:"constant_operand_miss,optional"`
 
-	ConstantBytes   int `yaml:"constant_bytes"`                   // first-level constant cache
-	Constant15Bytes int `yaml:"constant_l15_bytes"`               // second-level constant cache
-	ConstantLatency int `yaml:"constant_latency"`                 // LDC that hits
-	ConstantIndex   int `yaml:"constant_index_latency,omitempty"` // more for an address in a register
-	ConstantMiss    int `yaml:"constant_miss"`                    // constant operand or LDC that misses the first level
-	ConstantMissL2  int `yaml:"constant_miss_l2"`                 // and the second
+	ConstantBytes   int `yaml:"constant_bytes"`                  // first-level constant cache
+	Constant15Bytes int `yaml:"constant_l15_bytes"`              // second-level constant cache
+	ConstantLatency int `yaml:"constant_latency"`                // LDC that hits
+	ConstantIndex   int `yaml:"constant_index_latency,optional"` // more for an address in a register
+	ConstantMiss    int `yaml:"constant_miss"`                   // constant operand or LDC that misses the first level
+	ConstantMissL2  int `yaml:"constant_miss_l2"`                // and the second
 }
 
 // Memory is what lies beyond the SM.
 type Memory struct {
 	Origin            `yaml:",inline"`
-	L2Latency         int     `yaml:"l2_latency"`                    // dependent load that hits L2
-	L2LatencyFar      int     `yaml:"l2_latency_far"`                // in the far partition; 0: none
-	L2FarShare        float64 `yaml:"l2_far_share"`                  // share of L2's capacity that only the far partition holds
-	L2LatencySpread   int     `yaml:"l2_latency_spread,omitempty"`   // range of both latencies over lines (slices are not equally far)
-	DRAMLatencySpread int     `yaml:"dram_latency_spread,omitempty"` // range of the latency over lines (banks, refresh, row misses)
-	DRAMLatency       int     `yaml:"dram_latency"`                  // dependent load that misses L2
-	L2BytesCycle      float64 `yaml:"l2_bytes_per_cycle"`            // one SM alone
-	L2BytesCycleAll   float64 `yaml:"l2_bytes_per_cycle_all"`        // one SM's share with all SMs active
-	DRAMQueuesAll     int     `yaml:"dram_queues_all,omitempty"`     // queues that one SM's share of DRAM acts as with all SMs active
-	L2RequestAll      float64 `yaml:"l2_request_all,omitempty"`      // cycles of one SM's share that a request takes with all SMs active: SMs / slices x their clock ratio
+	L2Latency         int     `yaml:"l2_latency"`                   // dependent load that hits L2
+	L2LatencyFar      int     `yaml:"l2_latency_far"`               // in the far partition; 0: none
+	L2FarShare        float64 `yaml:"l2_far_share"`                 // share of L2's capacity that only the far partition holds
+	L2LatencySpread   int     `yaml:"l2_latency_spread,optional"`   // range of both latencies over lines (slices are not equally far)
+	DRAMLatencySpread int     `yaml:"dram_latency_spread,optional"` // range of the latency over lines (banks, refresh, row misses)
+	DRAMLatency       int     `yaml:"dram_latency"`                 // dependent load that misses L2
+	L2BytesCycle      float64 `yaml:"l2_bytes_per_cycle"`           // one SM alone
+	L2BytesCycleAll   float64 `yaml:"l2_bytes_per_cycle_all"`       // one SM's share with all SMs active
+	DRAMQueuesAll     int     `yaml:"dram_queues_all,optional"`     // queues that one SM's share of DRAM acts as with all SMs active
+	L2RequestAll      float64 `yaml:"l2_request_all,optional"`      // cycles of one SM's share that a request takes with all SMs active: SMs / slices x their clock ratio
 	// L2's data array, written by stores and by what DRAM brings, with all SMs active: bytes a cycle of one SM's share (0: no limit),
 	// the part of a write's time that a read takes, the times that of a whole sector that one written in part takes (0: 1), and
 	// the sectors of stores that wait for it outside the SM.
-	L2ArrayBytesAll float64 `yaml:"l2_array_bytes_per_cycle_all,omitempty"`
-	L2ArrayRead     float64 `yaml:"l2_array_read,omitempty"`
-	L2PartialSector float64 `yaml:"l2_partial_sector,omitempty"`
-	L2StoreQueue    int     `yaml:"l2_store_queue,omitempty"`
-	L2DirtyShare    float64 `yaml:"l2_dirty_share,omitempty"`  // part of L2 that can hold written data that DRAM lacks, with all SMs active; 0: all
-	L2ArrayQueues   int     `yaml:"l2_array_queues,omitempty"` // queues that this SM's share of it acts as; 0: 1
+	L2ArrayBytesAll float64 `yaml:"l2_array_bytes_per_cycle_all,optional"`
+	L2ArrayRead     float64 `yaml:"l2_array_read,optional"`
+	L2PartialSector float64 `yaml:"l2_partial_sector,optional"`
+	L2StoreQueue    int     `yaml:"l2_store_queue,optional"`
+	L2DirtyShare    float64 `yaml:"l2_dirty_share,optional"`  // part of L2 that can hold written data that DRAM lacks, with all SMs active; 0: all
+	L2ArrayQueues   int     `yaml:"l2_array_queues,optional"` // queues that this SM's share of it acts as; 0: 1
 
 	DRAMBytesCycle    float64 `yaml:"dram_bytes_per_cycle"`     // one SM alone
 	DRAMBytesCycleAll float64 `yaml:"dram_bytes_per_cycle_all"` // share with all SMs active; 0: from the board's bandwidth
@@ -260,28 +262,28 @@ type Memory struct {
 	AtomicInterval    float64 `yaml:"atomic_interval"`          // cycles a warp-instruction, distinct words of a line
 	AtomicSameAddr    float64 `yaml:"atomic_same_address"`      // cycles a lane on one address
 	// Cycles a sector of an atomic (reduction) takes of this SM's share when all SMs are active; 0: as a store.
-	AtomicSectorAll    float64 `yaml:"atomic_sector_all,omitempty"`
-	ReductionSectorAll float64 `yaml:"reduction_sector_all,omitempty"`
+	AtomicSectorAll    float64 `yaml:"atomic_sector_all,optional"`
+	ReductionSectorAll float64 `yaml:"reduction_sector_all,optional"`
 	// Cycles a slice of L2 takes for atomics from the whole chip on one line: for each round of lanes on distinct words, and more for
 	// each sector of it. L2Slices is the number of slices; 0: 1.
-	AtomicRequest  float64 `yaml:"atomic_request,omitempty"`
-	AtomicLine     float64 `yaml:"atomic_line,omitempty"`
-	L2Slices       int     `yaml:"l2_slices,omitempty"`
-	DRAMWriteBatch int     `yaml:"dram_write_batch,omitempty"` // sectors that a queue of DRAM writes at a time; 0: 1
-	DRAMAtomBytes  int     `yaml:"dram_atom_bytes,omitempty"`  // DRAM brings at a time; 0: a sector
-	L2LineBytes    int     `yaml:"l2_line_bytes"`              // line of L2
+	AtomicRequest  float64 `yaml:"atomic_request,optional"`
+	AtomicLine     float64 `yaml:"atomic_line,optional"`
+	L2Slices       int     `yaml:"l2_slices,optional"`
+	DRAMWriteBatch int     `yaml:"dram_write_batch,optional"` // sectors that a queue of DRAM writes at a time; 0: 1
+	DRAMAtomBytes  int     `yaml:"dram_atom_bytes,optional"`  // DRAM brings at a time; 0: a sector
+	L2LineBytes    int     `yaml:"l2_line_bytes"`             // line of L2
 }
 
 // LaunchCost is the start and end of blocks.
 type LaunchCost struct {
 	Origin           `yaml:",inline"`
-	First            int `yaml:"first_block"`                 // launch to the first instruction of the first warp
-	WarpInterval     int `yaml:"warp_interval"`               // between warps of a group
-	GroupInterval    int `yaml:"group_interval"`              // between groups of one warp a sub-partition
-	BlockInterval    int `yaml:"block_interval"`              // between blocks started on one SM
-	Turnover         int `yaml:"turnover"`                    // last exit of a block to the first instruction of the block that takes its place
-	TurnoverInterval int `yaml:"turnover_interval,omitempty"` // between blocks that start in places that others left; 0: block_interval
-	Exit             int `yaml:"exit"`                        // last exit to the end of the launch
+	First            int `yaml:"first_block"`                // launch to the first instruction of the first warp
+	WarpInterval     int `yaml:"warp_interval"`              // between warps of a group
+	GroupInterval    int `yaml:"group_interval"`             // between groups of one warp a sub-partition
+	BlockInterval    int `yaml:"block_interval"`             // between blocks started on one SM
+	Turnover         int `yaml:"turnover"`                   // last exit of a block to the first instruction of the block that takes its place
+	TurnoverInterval int `yaml:"turnover_interval,optional"` // between blocks that start in places that others left; 0: block_interval
+	Exit             int `yaml:"exit"`                       // last exit to the end of the launch
 }
 
 // Board is a product: what an SM sees of the chip around it.

@@ -2,10 +2,11 @@ package configs
 
 import (
 	"fmt"
-	"reflect"
 	"strings"
 	"sync"
 	"unicode"
+
+	"github.com/sarchlab/smsim/strictyaml"
 )
 
 type boardFile struct {
@@ -27,26 +28,26 @@ func parseBoards(name string, text []byte) ([]Board, error) {
 		return nil, err
 	}
 	var f boardFile
-	if err := decode(tree, reflect.ValueOf(&f).Elem(), ""); err != nil {
+	if err := tree.Decode(&f); err != nil {
 		return nil, err
 	}
 	seen := map[string]bool{}
 	for i, b := range f.Boards {
-		n := tree.fields["boards"].value.items[i]
+		n := child(tree, "boards").Items[i]
 		id := boardID(b.Name)
 		_, archKnown := nameOf(b.Arch)
 		switch {
 		case id == "" || seen[id]:
-			return nil, n.errorf("board %d: missing or repeated name %q", i+1, b.Name)
+			return nil, n.Errorf("board %d: missing or repeated name %q", i+1, b.Name)
 		case !archKnown:
-			return nil, n.errorf("board %s: arch %q", b.Name, b.Arch)
+			return nil, n.Errorf("board %s: arch %q", b.Name, b.Arch)
 		case b.SMs < 1 || b.ClockMHz <= 0 || b.MemoryGBs <= 0 || b.L2KB < 0:
-			return nil, n.errorf("board %s: sms, clock_mhz and memory_gb_s must be positive", b.Name)
+			return nil, n.Errorf("board %s: sms, clock_mhz and memory_gb_s must be positive", b.Name)
 		case b.Source == "":
-			return nil, n.errorf("board %s: no source", b.Name)
+			return nil, n.Errorf("board %s: no source", b.Name)
 		}
 		if flt := checkOrigin("confidence", string(b.Confidence), "confidence"); flt != nil {
-			return nil, n.errorf("board %s: %s", b.Name, flt.message)
+			return nil, n.Errorf("board %s: %s", b.Name, flt.message)
 		}
 		seen[id] = true
 	}
@@ -72,7 +73,7 @@ func LoadBoard(name string) (*Board, error) {
 		names = append(names, boards[i].Name)
 	}
 	message := fmt.Sprintf("no board %q", name)
-	if n := nearest(name, names); n != "" {
+	if n := strictyaml.Nearest(name, names); n != "" {
 		return nil, fmt.Errorf("%s; did you mean %q?", message, n)
 	}
 	return nil, fmt.Errorf("%s; known: %s", message, some(names))

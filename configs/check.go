@@ -172,8 +172,8 @@ func checkNumber(x float64, path, pattern string) *fault {
 	if !ok {
 		b = bounds{0, unlimited}
 	}
-	if x < b.low || x > b.high {
-		if b.high >= unlimited {
+	if !(x >= b.low && x <= b.high) { // nor is it a number if it is neither
+		if x < b.low && b.high >= unlimited {
 			return &fault{path, fmt.Sprintf("%s: %v is out of range: at least %v", path, x, b.low)}
 		}
 		return &fault{path, fmt.Sprintf("%s: %v is out of range: %v to %v", path, x, b.low, b.high)}

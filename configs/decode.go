@@ -2,12 +2,13 @@ package configs
 
 import (
 	"fmt"
-	"maps"
 	"math"
 	"reflect"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/sarchlab/smsim/strictyaml"
 )
 
 // originType is the provenance that rows and sections embed; its keys are not model values.
@@ -29,9 +30,10 @@ func members(t reflect.Type) []member {
 	for i := range t.NumField() {
 		f := t.Field(i)
 		tag := f.Tag.Get("yaml")
-		name, options, _ := strings.Cut(tag, ",")
+		name, rest, _ := strings.Cut(tag, ",")
+		options := strings.Split(rest, ",")
 		switch {
-		case f.Anonymous && options == "inline":
+		case f.Anonymous && slices.Contains(options, "inline"):
 			for _, m := range members(f.Type) {
 				m.index = append([]int{i}, m.index...)
 				out = append(out, m)
@@ -39,7 +41,7 @@ func members(t reflect.Type) []member {
 		case name == "" || name == "-":
 		default:
 			out = append(out, member{name: name, index: []int{i}, owner: t.Name() + "." + f.Name, typ: f.Type,
-				optional: strings.Contains(options, "omitempty"), origin: t == originType})
+				optional: slices.Contains(options, "optional"), origin: t == originType})
 		}
 	}
 	return out
@@ -51,87 +53,6 @@ func memberNames(ms []member) []string {
 		names[i] = m.name
 	}
 	return names
-}
-
-// decode fills v from n and rejects keys that v does not have and values of another kind.
-// path is the dotted path of v, for messages.
-func decode(n *node, v reflect.Value, path string) error {
-	switch v.Kind() {
-	case reflect.Struct:
-		return decodeStruct(n, v, path)
-	case reflect.Map:
-		if n.kind != mapNode {
-			return n.errorf("%s: expected a map of keys, found %s", path, n.kind)
-		}
-		v.Set(reflect.MakeMap(v.Type()))
-		for _, k := range n.keys {
-			f := n.fields[k]
-			item := reflect.New(v.Type().Elem()).Elem()
-			if f.value.null {
-				return f.errorf("%s.%s has no value", path, k)
-			}
-			if err := decode(f.value, item, path+"."+k); err != nil {
-				return err
-			}
-			v.SetMapIndex(reflect.ValueOf(k), item)
-		}
-		return nil
-	case reflect.Slice:
-		items := n.items
-		if n.kind == scalarNode && !n.null {
-			items = []*node{n}
-		} else if n.kind != listNode {
-			return n.errorf("%s: expected a list, found %s", path, n.kind)
-		}
-		s := reflect.MakeSlice(v.Type(), len(items), len(items))
-		for i, item := range items {
-			if err := decode(item, s.Index(i), path); err != nil {
-				return err
-			}
-		}
-		v.Set(s)
-		return nil
-	}
-	if n.kind != scalarNode || n.null {
-		found := n.kind.String()
-		if n.null {
-			found = "nothing"
-		}
-		return n.errorf("%s: expected %s, found %s", path, kindName(v.Type()), found)
-	}
-	if err := setScalar(v, n.text); err != nil {
-		return n.errorf("%s: %v", path, err)
-	}
-	return nil
-}
-
-func decodeStruct(n *node, v reflect.Value, path string) error {
-	if n.kind != mapNode {
-		return n.errorf("%s: expected a map of keys, found %s", path, n.kind)
-	}
-	ms := members(v.Type())
-	byName := map[string]member{}
-	for _, m := range ms {
-		byName[m.name] = m
-	}
-	for _, k := range n.keys {
-		f := n.fields[k]
-		m, ok := byName[k]
-		if !ok {
-			where := ""
-			if path != "" {
-				where = " in " + path
-			}
-			return f.errorf("%s", suggest(fmt.Sprintf("unknown key %q%s", k, where), k, memberNames(ms)))
-		}
-		if f.value.null {
-			return f.errorf("%s has no value", join(path, k))
-		}
-		if err := decode(f.value, v.FieldByIndex(m.index), join(path, k)); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 func join(path, key string) string {
@@ -214,23 +135,24 @@ func formatScalar(v reflect.Value) string {
 	return fmt.Sprint(v.Interface())
 }
 
-// checkPresent reports the first key of a struct type that the document leaves out. Numbers and texts
+// missingKey is the path of the first key of a struct type that the document leaves out, "" if there is none. Numbers and texts
 // must be written, so that an incomplete model cannot load; switches and lists may be absent.
-func checkPresent(n *node, t reflect.Type, path string) (missing string) {
+func missingKey(n strictyaml.Node, t reflect.Type, path string) string {
 	for _, m := range members(t) {
 		p := join(path, m.name)
-		f := n.fields[m.name]
+		value, given := n.Get(m.name)
 		switch {
-		case f == nil && (m.optional || m.typ.Kind() == reflect.Bool || m.typ.Kind() == reflect.Slice):
-		case f == nil:
+		case !given && (m.optional || m.typ.Kind() == reflect.Bool || m.typ.Kind() == reflect.Slice):
+		case !given:
 			return p
 		case m.typ.Kind() == reflect.Struct:
-			if s := checkPresent(f.value, m.typ, p); s != "" {
+			if s := missingKey(value, m.typ, p); s != "" {
 				return s
 			}
 		case m.typ.Kind() == reflect.Map:
-			for _, k := range slices.Sorted(maps.Keys(f.value.fields)) {
-				if s := checkPresent(f.value.fields[k].value, m.typ.Elem(), p+"."+k); s != "" {
+			rows := slices.SortedFunc(slices.Values(value.Pairs), func(a, b strictyaml.Pair) int { return strings.Compare(a.Key, b.Key) })
+			for _, row := range rows {
+				if s := missingKey(row.Value, m.typ.Elem(), p+"."+row.Key); s != "" {
 					return s
 				}
 			}

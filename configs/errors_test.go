@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/sarchlab/smsim/strictyaml"
 )
 
 var update = flag.Bool("update", false, "rewrite the expected messages")
@@ -24,9 +26,9 @@ func TestErrorMessages(t *testing.T) {
 			t.Errorf("%s loads", f)
 			continue
 		}
-		var e *Error
+		var e *strictyaml.Error
 		if !errors.As(err, &e) {
-			t.Errorf("%s: %T is no *Error", f, err)
+			t.Errorf("%s: %T is no *strictyaml.Error", f, err)
 		}
 		checkGolden(t, strings.TrimSuffix(f, ".yaml")+".txt", err.Error()+"\n")
 	}
@@ -62,23 +64,6 @@ func TestUnreadableFiles(t *testing.T) {
 		_, err := Load(name, nil)
 		if err == nil || err.Error() != want {
 			t.Errorf("Load(%q):\ngot  %v\nwant %s", name, err, want)
-		}
-	}
-}
-
-func TestNearest(t *testing.T) {
-	for _, c := range []struct {
-		name string
-		from []string
-		want string
-	}{
-		{"isue_interval", []string{"latency", "issue_interval"}, "issue_interval"},
-		{"l1_latnecy", []string{"l1_bytes", "l1_latency"}, "l1_latency"},
-		{"xyzzy", []string{"latency", "issue_interval"}, ""},
-		{"LATENCY", []string{"latency"}, "latency"},
-	} {
-		if got := nearest(c.name, c.from); got != c.want {
-			t.Errorf("nearest(%q) = %q, want %q", c.name, got, c.want)
 		}
 	}
 }

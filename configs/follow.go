@@ -27,10 +27,10 @@ func (a *Arch) orders() []order {
 	return out
 }
 
-// Follow gives further overrides that a question such as "twice the L2 latency" implies: keys that may not be less (or
+// follow gives further overrides that a question such as "twice the L2 latency" implies: keys that may not be less (or
 // not be more) than a changed one go with it as far as they must. Keys that are set stay as they are, so that settings
-// which contradict each other are still refused by Load. The architecture is the unchanged one.
-func (a *Arch) Follow(set []Override) []Override {
+// which contradict each other are still refused. The architecture is the unchanged one.
+func (a *Arch) follow(set []Override) []Override {
 	moved, value := map[string]bool{}, map[string]float64{}
 	orders := a.orders()
 	for _, o := range orders {

@@ -5,10 +5,12 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/sarchlab/smsim/strictyaml"
 )
 
 // FuzzUserFile feeds arbitrary text as a user's architecture file: the answer is an architecture that passes
-// all checks, or an *Error, never a panic.
+// all checks, or a *strictyaml.Error, never a panic.
 func FuzzUserFile(f *testing.F) {
 	seeds, err := filepath.Glob("testdata/errors/*.yaml")
 	if err != nil {
@@ -29,7 +31,7 @@ func FuzzUserFile(f *testing.F) {
 			t.Fatal(err)
 		}
 		a, err := Load(path, nil)
-		var e *Error
+		var e *strictyaml.Error
 		switch {
 		case err == nil:
 			if flt := check(a); flt != nil {
@@ -38,7 +40,7 @@ func FuzzUserFile(f *testing.F) {
 			a.Target()
 			a.ResidentBlocks(128, 32, 0)
 		case !errors.As(err, &e):
-			t.Errorf("%T is no *Error: %v", err, err)
+			t.Errorf("%T is no *strictyaml.Error: %v", err, err)
 		}
 	})
 }

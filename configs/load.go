@@ -1,7 +1,6 @@
 package configs
 
 import (
-	"bytes"
 	"cmp"
 	"embed"
 	"errors"
@@ -16,6 +15,7 @@ import (
 	"strings"
 
 	"github.com/sarchlab/smsim/isa"
+	"github.com/sarchlab/smsim/strictyaml"
 )
 
 //go:embed architectures/*.yaml families/*.yaml boards.yaml
@@ -53,17 +53,17 @@ func nameOf(text string) (string, bool) {
 
 // Load reads an architecture: one of [List] in any usual spelling (sm_86, 8.6, 86), or the path of a
 // YAML file of the user, usually with a `base:`. It checks the result, applies the overrides in order
-// and checks again when all are in. Errors are [*Error] with position and suggestion.
+// and those that they imply ([Arch.Followed]), and checks again when all are in. Errors are [*strictyaml.Error] with position and suggestion.
 func Load(nameOrPath string, overrides []Override) (*Arch, error) {
 	tree, own, err := loadTree(nameOrPath)
 	if err != nil {
 		return nil, err
 	}
 	a := &Arch{own: own}
-	if err := decode(tree, reflect.ValueOf(a).Elem(), ""); err != nil {
+	if err := tree.Decode(a); err != nil {
 		return nil, err
 	}
-	if missing := checkPresent(tree, reflect.TypeFor[Arch](), ""); missing != "" {
+	if missing := missingKey(tree, reflect.TypeFor[Arch](), ""); missing != "" {
 		return nil, located(tree, &fault{missing, missing + " is missing; every number of the model must be given, here or in the base"})
 	}
 	if f := check(a); f != nil {
@@ -77,101 +77,106 @@ func Load(nameOrPath string, overrides []Override) (*Arch, error) {
 
 // located gives a fault a position: the value that causes it when the user's file (the one read first)
 // gives it, else the closest key above it in that file, else the value in the base.
-func located(tree *node, f *fault) error {
-	var at, own *field
-	whole, n := true, tree
-	for _, k := range strings.Split(f.path, ".") {
-		if n.kind != mapNode || n.fields[k] == nil {
-			whole = false
+func located(tree strictyaml.Node, f *fault) error {
+	keys := strings.Split(f.path, ".")
+	var path []strictyaml.Pair // as much of it as the document has
+	own := -1                  // the last of it that the user's file gives
+	for n := tree; len(path) < len(keys); {
+		p, ok := n.Find(keys[len(path)])
+		if !ok {
 			break
 		}
-		at = n.fields[k]
-		if n = at.value; at.src == tree.src {
-			own = at
+		if n = p.Value; n.SameFile(tree) {
+			own = len(path)
 		}
+		path = append(path, p)
 	}
+	last := len(path) - 1
 	switch {
-	case at == nil:
-		return tree.src.errorAt(0, 0, 0, "%s", f.message)
-	case own != nil && own != at:
-		return own.errorf("%s", f.message)
-	case whole && at.value.kind == scalarNode:
-		return at.value.errorf("%s", f.message)
+	case last < 0:
+		return &strictyaml.Error{File: tree.File(), Message: f.message}
+	case own >= 0 && own < last:
+		return path[own].Errorf("%s", f.message)
+	case len(path) == len(keys) && path[last].Value.IsScalar():
+		return path[last].Value.Errorf("%s", f.message)
 	}
-	return at.errorf("%s", f.message)
+	return path[last].Errorf("%s", f.message)
 }
 
 // loadTree reads the file of an architecture and lays it over its base. Rows that only the base has
 // and that speak of opcodes the target lacks are dropped.
-func loadTree(nameOrPath string) (*node, provenance, error) {
-	tree, err := readTree(nameOrPath)
-	if err != nil {
-		return nil, provenance{}, err
-	}
-	top := tree.src
-	var below *node // all bases
-	for base := tree.fields["base"]; base != nil; {
-		next, err := readBase(base)
-		if err != nil {
-			return nil, provenance{}, err
-		}
-		base = next.fields["base"]
-		if below == nil {
-			below = next
-		} else {
-			below = merge(next, below)
-		}
-	}
+func loadTree(nameOrPath string) (strictyaml.Node, provenance, error) {
 	own := provenance{map[string]Origin{}, map[string]Origin{}}
-	if !strings.HasPrefix(top.name, "architectures/") {
-		if own, err = takeOrigins(tree, below); err != nil {
-			return nil, own, err
+	top, bundled, err := readTree(nameOrPath)
+	if err != nil {
+		return top, own, err
+	}
+	var chain []strictyaml.Node // of bases, the nearest first
+	for file := top; ; {
+		base, ok := file.Find("base")
+		if !ok {
+			break
 		}
+		if file, err = readBase(base, !bundled && len(chain) == 0); err != nil {
+			return top, own, err
+		}
+		chain = append(chain, file)
 	}
-	tree = merge(below, tree)
-	if tree.fields["name"] == nil {
-		stem := strings.TrimSuffix(filepath.Base(top.name), filepath.Ext(top.name))
-		tree.setDefault("name", stem)
-	} else if f := tree.fields["name"]; f.src != top {
-		f.value = &node{src: top, line: 1, col: 1, text: strings.TrimSuffix(filepath.Base(top.name), filepath.Ext(top.name))}
+	tree := top
+	if len(chain) > 0 {
+		below := chain[len(chain)-1]
+		for _, n := range slices.Backward(chain[:len(chain)-1]) {
+			below = strictyaml.Overlay(below, n)
+		}
+		if !bundled {
+			if tree, own, err = takeOrigins(tree, below); err != nil {
+				return top, own, err
+			}
+		}
+		tree = strictyaml.Overlay(below, tree)
 	}
-	return tree, own, dropForeignClasses(tree, top)
+	if name, ok := tree.Get("name"); !ok || !name.SameFile(top) {
+		stem := strings.TrimSuffix(filepath.Base(top.File()), filepath.Ext(top.File()))
+		tree = tree.With("name", strictyaml.StringAt(top, stem))
+	}
+	tree, err = withoutForeignClasses(tree, top)
+	return tree, own, err
 }
 
-func (n *node) setDefault(key, text string) {
-	n.keys = append(n.keys, key)
-	n.fields[key] = &field{src: n.src, line: n.line, col: n.col, name: key, value: &node{src: n.src, line: n.line, col: n.col, text: text}}
-}
-
-func readTree(nameOrPath string) (*node, error) {
+// readTree reads the file of an architecture; bundled says that it came with smsim.
+func readTree(nameOrPath string) (tree strictyaml.Node, bundled bool, err error) {
 	if name, ok := nameOf(nameOrPath); ok {
 		path := "architectures/" + name + ".yaml"
 		if text, err := files.ReadFile(path); err == nil {
-			return parseDocument(path, text)
+			tree, err = parseDocument(path, text)
+			return tree, true, err
 		}
-		return nil, &Error{File: nameOrPath, Message: fmt.Sprintf("no architecture %s; known: %s", name, strings.Join(List(), ", "))}
+		return tree, false, unreadable(nameOrPath, "no architecture %s; known: %s", name, strings.Join(List(), ", "))
 	}
 	ext := strings.ToLower(filepath.Ext(nameOrPath))
 	if ext != ".yaml" && ext != ".yml" && !strings.ContainsAny(nameOrPath, `/\`) {
-		return nil, &Error{File: nameOrPath, Message: suggest("not an architecture and not a .yaml file", nameOrPath, List()) +
-			"; architectures are written sm_86, 8.6 or 86"}
+		return tree, false, unreadable(nameOrPath, "%s; architectures are written sm_86, 8.6 or 86", suggest("not an architecture and not a .yaml file", nameOrPath, List()))
 	}
 	text, err := os.ReadFile(nameOrPath)
 	if err != nil {
-		return nil, &Error{File: nameOrPath, Message: "cannot read the architecture file: " + reason(err)}
+		return tree, false, unreadable(nameOrPath, "cannot read the architecture file: %s", reason(err))
 	}
-	return parseDocument(nameOrPath, bytes.TrimPrefix(text, []byte("\xef\xbb\xbf"))) // some editors put a byte order mark before UTF-8
+	tree, err = parseDocument(nameOrPath, text)
+	return tree, false, err
 }
 
-// markAssumed adds the provenance that a row lacks.
-func (n *node) markAssumed() {
-	if n.kind != mapNode || n.fields["confidence"] != nil {
-		return
+// unreadable is the error for an architecture that is not there.
+func unreadable(nameOrPath, format string, args ...any) error {
+	return &strictyaml.Error{File: nameOrPath, Message: fmt.Sprintf(format, args...)}
+}
+
+// parseDocument parses the text of an architecture, family or board file: a map of keys.
+func parseDocument(name string, text []byte) (strictyaml.Node, error) {
+	n, err := strictyaml.Parse(name, text)
+	if err == nil && n.Kind != strictyaml.Mapping {
+		err = n.Errorf("expected a mapping at the top of the file, found %s", n.Kind)
 	}
-	n.setDefault("confidence", string(Assumed))
-	if n.fields["source"] == nil {
-		n.setDefault("source", n.src.name)
-	}
+	return n, err
 }
 
 func reason(err error) string {
@@ -182,37 +187,37 @@ func reason(err error) string {
 	return err.Error()
 }
 
-// readBase reads the file that a `base:` names: an architecture or a family of smsim. A family has no
-// base itself, so a chain has at most three files: the user's, an architecture, its family.
-func readBase(base *field) (*node, error) {
-	name := strings.TrimSuffix(base.value.text, ".yaml")
-	if arch, ok := nameOf(name); ok {
-		if text, err := files.ReadFile("architectures/" + arch + ".yaml"); err == nil {
-			if strings.HasPrefix(base.src.name, "architectures/") {
-				return nil, base.value.errorf("an architecture builds on a family, not on %s", arch)
-			}
-			return parseDocument("architectures/"+arch+".yaml", text)
-		}
+// readBase reads the file that a `base:` names: an architecture (only for a user's file) or a family of smsim. A family
+// has no base itself, so a chain has at most three files: the user's, an architecture, its family.
+func readBase(base strictyaml.Pair, mayNameArch bool) (strictyaml.Node, error) {
+	if !base.Value.IsScalar() || base.Value.Text == "" {
+		return base.Value, base.Errorf("base must name one architecture (sm_90) or family (families/volta)")
 	}
-	known := append(List(), Families()...)
-	if arch, ok := nameOf(name); ok {
-		return nil, base.value.errorf("no architecture %s; known: %s", arch, strings.Join(List(), ", "))
+	name := strings.TrimSuffix(base.Value.Text, ".yaml")
+	path := name + ".yaml"
+	arch, isArch := nameOf(name)
+	switch {
+	case isArch && !slices.Contains(List(), arch):
+		return base.Value, base.Value.Errorf("no architecture %s; known: %s", arch, strings.Join(List(), ", "))
+	case isArch && !mayNameArch:
+		return base.Value, base.Value.Errorf("an architecture builds on a family, not on %s", arch)
+	case isArch:
+		path = "architectures/" + arch + ".yaml"
+	case !slices.Contains(Families(), name):
+		return base.Value, base.Value.Errorf("%s", suggest(fmt.Sprintf("no base %q", name), name, append(List(), Families()...)))
 	}
-	if slices.Contains(known, name) {
-		text, err := files.ReadFile(name + ".yaml")
-		if err != nil {
-			return nil, base.value.errorf("cannot read %s: %s", name, reason(err))
-		}
-		tree, err := parseDocument(name+".yaml", text)
-		if err == nil && tree.fields["base"] != nil {
-			err = tree.fields["base"].errorf("a family has no base")
-		}
+	text, err := files.ReadFile(path)
+	if err != nil {
+		return base.Value, base.Value.Errorf("cannot read %s: %s", path, reason(err))
+	}
+	tree, err := parseDocument(path, text)
+	if err != nil {
 		return tree, err
 	}
-	if base.value.kind != scalarNode || base.value.text == "" {
-		return nil, base.errorf("base must name one architecture (sm_90) or family (families/volta)")
+	if second, ok := tree.Find("base"); ok && !isArch {
+		return tree, second.Errorf("a family has no base")
 	}
-	return nil, base.value.errorf("%s", suggest(fmt.Sprintf("no base %q", name), name, known))
+	return tree, nil
 }
 
 // Families names the family files that an architecture can build on: "families/ampere" ...
@@ -228,40 +233,37 @@ func Families() []string {
 	return names
 }
 
-// dropForeignClasses removes the class rows that the base has for other targets of its family. A row
+// withoutForeignClasses drops the class rows that the base has for other targets of its family. A row
 // for a class the target lacks is an error when the file itself writes it: it would have no effect.
-func dropForeignClasses(tree *node, top *source) error {
-	classes, capability := tree.fields["classes"], tree.fields["compute_capability"]
-	if classes == nil || classes.value.kind != mapNode || capability == nil {
-		return nil
+func withoutForeignClasses(tree, top strictyaml.Node) (strictyaml.Node, error) {
+	classes, _ := tree.Get("classes")
+	capability, given := tree.Get("compute_capability")
+	if classes.Kind != strictyaml.Mapping || !given {
+		return tree, nil
 	}
-	sm, ok := smNumber(capability.value.text)
+	sm, ok := smNumber(capability.Text)
 	if !ok {
-		return capability.value.errorf("compute_capability: expected major.minor such as \"8.6\", found %q", capability.value.text)
+		return tree, capability.Errorf("compute_capability: expected major.minor such as \"8.6\", found %q", capability.Text)
 	}
 	onTarget := targetClasses(sm)
-	rows := classes.value
-	var keep []string
-	for _, k := range rows.keys {
-		c, known := isa.ClassByName(k)
-		f := rows.fields[k]
+	var foreign []string
+	for _, row := range classes.Pairs {
+		c, known := isa.ClassByName(row.Key)
 		switch {
 		case !known:
-			message := fmt.Sprintf("unknown opcode class %q", k)
-			if c, ok := classAlias(k); ok {
-				return f.errorf("%s; did you mean %q?", message, c.String())
+			message := fmt.Sprintf("unknown opcode class %q", row.Key)
+			if c, ok := classAlias(row.Key); ok {
+				return tree, row.Errorf("%s; did you mean %q?", message, c.String())
 			}
-			return f.errorf("%s", suggest(message, k, allClassNames()))
+			return tree, row.Errorf("%s", suggest(message, row.Key, allClassNames()))
 		case onTarget[c]:
-			keep = append(keep, k)
-		case f.src == top && !strings.HasPrefix(top.name, "families/"):
-			return f.errorf("compute capability %s has no opcode of class %s; remove the row", capability.value.text, k)
+		case row.Value.SameFile(top):
+			return tree, row.Errorf("compute capability %s has no opcode of class %s; remove the row", capability.Text, row.Key)
 		default:
-			delete(rows.fields, k)
+			foreign = append(foreign, row.Key)
 		}
 	}
-	rows.keys = keep
-	return nil
+	return tree.With("classes", classes.Without(foreign...)), nil
 }
 
 // smNumber is 86 for "8.6".

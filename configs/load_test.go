@@ -170,9 +170,9 @@ func TestBoards(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{
-		"boards:\n  - {name: X, arch: sm_90, sms: 0, clock_mhz: 1, l2_kb: 1, memory_gb_s: 1, source: s, confidence: assumed}\n": "b:2:5: board X: sms, clock_mhz and memory_gb_s must be positive",
-		"boards:\n  - {nam: X}\n": `b:2:6: unknown key "nam" in boards; did you mean "name"?`,
-		"boards:\n  - {name: X, arch: sm_90, sms: 1, clock_mhz: 1, l2_kb: 1, memory_gb_s: 1, source: s, confidence: sure}\n": `b:2:5: board X: confidence: "sure" is not one of measured, published, derived, assumed`,
+		"boards:\n  - {name: X, arch: sm_90, sms: 0, clock_mhz: 1, l2_kb: 1, memory_gb_s: 1, source: s, confidence: assumed}\n": "b:2:6: board X: sms, clock_mhz and memory_gb_s must be positive",
+		"boards:\n  - {nam: X}\n": `b:2:6: unknown key "nam"; did you mean "name"?`,
+		"boards:\n  - {name: X, arch: sm_90, sms: 1, clock_mhz: 1, l2_kb: 1, memory_gb_s: 1, source: s, confidence: sure}\n": `b:2:6: board X: confidence: "sure" is not one of measured, published, derived, assumed`,
 	} {
 		_, err := parseBoards("b", []byte(text))
 		if err == nil || !strings.HasPrefix(err.Error(), want) {

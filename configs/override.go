@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/sarchlab/smsim/strictyaml"
 )
 
 // Override replaces one number of an architecture: Key is the dotted path of the YAML key, for
@@ -22,7 +24,7 @@ func ParseOverride(text string) (Override, error) {
 	k, v, ok := strings.Cut(text, "=")
 	o := Override{Key: strings.TrimSpace(k), Value: strings.TrimSpace(v)}
 	if !ok || o.Key == "" || o.Value == "" {
-		return Override{}, &Error{File: "--set", Line: 0, Col: 1, Width: len(text), Text: text,
+		return Override{}, &strictyaml.Error{File: "--set", Pos: strictyaml.Pos{Col: 1}, Width: len(text), Line: text,
 			Message: "expected key=value, for example classes.idp.issue_interval=1"}
 	}
 	return o, nil
@@ -31,27 +33,29 @@ func ParseOverride(text string) (Override, error) {
 // String is the override as it is written on the command line.
 func (o Override) String() string { return o.Key + "=" + o.Value }
 
-func (o Override) errorf(from, width int, format string, args ...any) *Error {
+// errorf is an error with carets under width characters of the override, from (from 0) on.
+func (o Override) errorf(from, width int, format string, args ...any) error {
 	file := o.From
 	if file == "" {
 		file = "--set"
 	}
-	return &Error{File: file, Col: from + 1, Width: width, Text: o.String(), Message: fmt.Sprintf(format, args...)}
+	return &strictyaml.Error{File: file, Pos: strictyaml.Pos{Col: from + 1}, Width: width, Line: o.String(), Message: fmt.Sprintf(format, args...)}
 }
 
 // fixedKeys cannot be overridden: they say which instruction set the architecture has.
 var fixedKeys = []string{"name", "compute_capability", "family", "base"}
 
-// override applies all overrides, then checks the architecture. A fault is put down to the override of
-// the key that it is about, or else to the last one.
+// override applies all overrides and those that they imply, then checks the architecture. A fault is put down to the
+// override of the key that it is about, or else to the last one.
 func (a *Arch) override(overrides []Override) error {
-	for _, o := range overrides {
+	if len(overrides) == 0 {
+		return nil
+	}
+	a.Followed = a.follow(overrides)
+	for _, o := range slices.Concat(overrides, a.Followed) {
 		if err := a.apply(o); err != nil {
 			return err
 		}
-	}
-	if len(overrides) == 0 {
-		return nil
 	}
 	f := check(a)
 	if f == nil {
@@ -283,15 +287,6 @@ func walk(v reflect.Value, parts []string, i int, o Override, act func(reflect.V
 	return act(v)
 }
 
-// some lists names, the first dozen of them when there are more.
-func some(names []string) string {
-	const most = 12
-	if len(names) <= most {
-		return strings.Join(names, ", ")
-	}
-	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
-}
-
 func mapKeys(v reflect.Value) []string {
 	var keys []string
 	for _, k := range v.MapKeys() {
@@ -310,7 +305,7 @@ func unknownKey(parts []string, i int, at string, here []string) string {
 	if len(parts) == 3 && parts[0] == "pipes" && i == 2 && (parts[2] == "issue_interval" || parts[2] == "latency") {
 		return fmt.Sprintf("%s; %s belongs to the opcode classes that use the pipe: classes.CLASS.%s", message, parts[2], parts[2])
 	}
-	if n := nearest(parts[i], here); n != "" && len(parts) > 1 {
+	if n := strictyaml.Nearest(parts[i], here); n != "" && len(parts) > 1 {
 		return fmt.Sprintf("%s; did you mean %q?", message, join(at, n))
 	}
 	if i == 0 {
@@ -318,7 +313,7 @@ func unknownKey(parts []string, i int, at string, here []string) string {
 			return fmt.Sprintf("%s; did you mean %q?", message, full)
 		}
 	}
-	if i > 0 && nearest(parts[i], here) == "" && len(here) > 0 {
+	if i > 0 && strictyaml.Nearest(parts[i], here) == "" && len(here) > 0 {
 		return fmt.Sprintf("%s; %s has %s (smsim arch show NAME lists all keys)", message, at, some(here))
 	}
 	return suggest(message, parts[i], here)
@@ -337,5 +332,5 @@ func findLeaf(name string) string {
 			}
 		}
 	}
-	return paths[nearest(name, slices.Sorted(maps.Keys(paths)))]
+	return paths[strictyaml.Nearest(name, slices.Sorted(maps.Keys(paths)))]
 }

@@ -113,7 +113,8 @@ func TestOverridesAreCheckedTogether(t *testing.T) {
 	if a, err := Load("sm_86", set); err != nil || a.Memory.L2Latency != 9000 {
 		t.Errorf("%v", err)
 	}
-	_, err := Load("sm_86", set[:1])
+	set[1].Value = "8999"
+	_, err := Load("sm_86", set)
 	if err == nil || !strings.Contains(err.Error(), "is less than memory.l2_latency 9000") {
 		t.Errorf("%v", err)
 	}

@@ -129,10 +129,6 @@ func checkTimes(a *Arch) *fault {
 	for _, name := range slices.Sorted(maps.Keys(a.Classes)) {
 		row, path := a.Classes[name], "classes."+name
 		switch {
-		case row.IssueInterval < 1:
-			return &fault{path + ".issue_interval", fmt.Sprintf("%s.issue_interval: %d; an instruction holds its pipe at least 1 cycle", path, row.IssueInterval)}
-		case row.Latency < 1:
-			return &fault{path + ".latency", fmt.Sprintf("%s.latency: %d; a result takes at least 1 cycle", path, row.Latency)}
 		case !row.Variable && row.Latency > slowest:
 			return &fault{path + ".latency", fmt.Sprintf("%s.latency: %d is beyond a fixed latency, which ends at %d; for a result that is signalled when it is there add variable: true", path, row.Latency, slowest)}
 		case row.IssueInterval > slowest:

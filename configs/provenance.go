@@ -3,6 +3,8 @@ package configs
 import (
 	"slices"
 	"strings"
+
+	"github.com/sarchlab/smsim/strictyaml"
 )
 
 // provenance is what a user's file or --set changed in an architecture: the origin of the single keys that were given, and
@@ -17,97 +19,102 @@ var originKeys = []string{"source", "confidence", "note"}
 
 // takeOrigins takes the origins out of the sections of a user's file that its base has too: they hold for the keys that
 // the file gives, and the base's for the rest. Rows of tables get an origin of their own, a guess if the file gives none.
-func takeOrigins(tree, below *node) (provenance, error) {
+func takeOrigins(tree, below strictyaml.Node) (strictyaml.Node, provenance, error) {
 	p := provenance{map[string]Origin{}, map[string]Origin{}}
-	for _, k := range tree.keys {
-		section := tree.fields[k].value
-		if section.kind != mapNode {
+	for _, s := range tree.Pairs {
+		section, old := s.Value, child(below, s.Key)
+		if section.Kind != strictyaml.Mapping {
 			continue
 		}
-		if k != "classes" && k != "pipes" {
-			old := below.child(k)
-			if old == nil || old.kind != mapNode {
-				section.markAssumed()
-				continue
-			}
-			o, err := section.ownOrigin(k)
+		if s.Key == "classes" || s.Key == "pipes" {
+			rows, err := p.takeRows(s.Key, section, old)
 			if err != nil {
-				return p, err
+				return tree, p, err
 			}
-			section.dropOrigin()
-			p.note(k, section, o)
+			tree = tree.With(s.Key, rows)
 			continue
 		}
-		for _, name := range section.keys {
-			row, path := section.fields[name].value, k+"."+name
-			old := below.child(k).child(name)
-			if row.kind == mapNode && old != nil && old.kind == mapNode {
-				o, err := row.ownOrigin(path)
-				if err != nil {
-					return p, err
-				}
-				p.note(path, row, o)
-				p.rows[path] = old.origin()
-			}
-			row.markAssumed()
+		if old.Kind != strictyaml.Mapping {
+			tree = tree.With(s.Key, markAssumed(section))
+			continue
 		}
+		o, err := ownOrigin(section, s.Key)
+		if err != nil {
+			return tree, p, err
+		}
+		section = section.Without(originKeys...)
+		p.note(s.Key, section, o)
+		tree = tree.With(s.Key, section)
 	}
-	return p, nil
+	return tree, p, nil
+}
+
+// takeRows does the same for the rows of a table.
+func (p *provenance) takeRows(table string, rows, old strictyaml.Node) (strictyaml.Node, error) {
+	for _, r := range rows.Pairs {
+		path, before := table+"."+r.Key, child(old, r.Key)
+		if r.Value.Kind == strictyaml.Mapping && before.Kind == strictyaml.Mapping {
+			o, err := ownOrigin(r.Value, path)
+			if err != nil {
+				return rows, err
+			}
+			p.note(path, r.Value, o)
+			p.rows[path] = originOf(before)
+		}
+		rows = rows.With(r.Key, markAssumed(r.Value))
+	}
+	return rows, nil
 }
 
 // note records the origin of the keys that a section or row gives.
-func (p *provenance) note(path string, section *node, o Origin) {
-	for _, leaf := range section.keys {
-		if !slices.Contains(originKeys, leaf) {
-			p.keys[path+"."+leaf] = o
+func (p *provenance) note(path string, section strictyaml.Node, o Origin) {
+	for _, leaf := range section.Pairs {
+		if !slices.Contains(originKeys, leaf.Key) {
+			p.keys[path+"."+leaf.Key] = o
 		}
 	}
 }
 
-// child is the value of a key, nil if there is none.
-func (n *node) child(key string) *node {
-	if n == nil || n.kind != mapNode || n.fields[key] == nil {
-		return nil
-	}
-	return n.fields[key].value
+// child is the value of a key, empty if there is none.
+func child(n strictyaml.Node, key string) strictyaml.Node {
+	c, _ := n.Get(key)
+	return c
 }
 
-// origin is what the keys of a section say of where it comes from.
-func (n *node) origin() Origin {
-	text := func(key string) string {
-		if c := n.child(key); c != nil {
-			return c.text
-		}
-		return ""
+// markAssumed adds the provenance that a row lacks.
+func markAssumed(row strictyaml.Node) strictyaml.Node {
+	if _, given := row.Get("confidence"); given || row.Kind != strictyaml.Mapping {
+		return row
 	}
-	return Origin{Source: text("source"), Confidence: Confidence(text("confidence")), Note: text("note")}
+	row = row.With("confidence", strictyaml.StringAt(row, string(Assumed)))
+	if _, given := row.Get("source"); !given {
+		row = row.With("source", strictyaml.StringAt(row, row.File()))
+	}
+	return row
+}
+
+// originOf is what the keys of a section say of where it comes from.
+func originOf(n strictyaml.Node) Origin {
+	return Origin{Source: child(n, "source").Text, Confidence: Confidence(child(n, "confidence").Text), Note: child(n, "note").Text}
 }
 
 // ownOrigin is the origin that a user's section gives, completed as a guess of the file.
-func (n *node) ownOrigin(path string) (Origin, error) {
-	o := n.origin()
+func ownOrigin(n strictyaml.Node, path string) (Origin, error) {
+	o := originOf(n)
 	for _, key := range originKeys[:2] {
-		if c := n.child(key); c != nil {
-			if f := checkOrigin(key, c.text, path+"."+key); f != nil {
-				return o, c.errorf("%s", f.message)
+		if c, given := n.Get(key); given {
+			if f := checkOrigin(key, c.Text, path+"."+key); f != nil {
+				return o, c.Errorf("%s", f.message)
 			}
 		}
 	}
 	if o.Source == "" {
-		o.Source = n.src.name
+		o.Source = n.File()
 	}
 	if o.Confidence == "" {
 		o.Confidence = Assumed
 	}
 	return o, nil
-}
-
-// dropOrigin takes the origin out of a section.
-func (n *node) dropOrigin() {
-	for _, k := range originKeys {
-		delete(n.fields, k)
-	}
-	n.keys = slices.DeleteFunc(n.keys, func(k string) bool { return slices.Contains(originKeys, k) })
 }
 
 // of is the origin of a key whose section or row has the given one.

@@ -3,6 +3,7 @@ package strictyaml
 import (
 	"math"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -12,9 +13,15 @@ type Unmarshaler interface {
 	UnmarshalNode(Node) error
 }
 
-// Decode parses the text and fills the value that into points to. Struct fields are named by their yaml tag;
-// "name,required" makes a missing key an error, "-" hides the field, ",inline" takes an embedded struct's keys
-// as the outer struct's.
+// Decode parses the text and fills the value that into points to. Struct fields are named by their yaml tag, "-" hides
+// a field, and after a comma the tag can say more:
+//
+//	name,required   a missing key is an error
+//	name,verbatim   a string that may be written like a number or a switch and is taken as it is written
+//	name,single     a list of which a single value stands for a list of one
+//	,inline         the keys of an embedded struct are the outer struct's
+//
+// Options go together (optional,single); other ones, such as optional, are for other readers of the tag.
 func Decode(file string, text []byte, into any) error {
 	n, err := Parse(file, text)
 	if err != nil {
@@ -96,13 +103,21 @@ func (n Node) wrongType(want string, quote bool) error {
 	return n.Errorf("expected %s, found %s%s", want, n.show(), hint)
 }
 
+// field is a struct field that a key of a mapping fills.
+type field struct {
+	value   reflect.Value
+	options []string
+}
+
+func (f field) has(option string) bool { return slices.Contains(f.options, option) }
+
 func (n Node) decodeStruct(v reflect.Value) error {
-	fields := map[string]reflect.Value{}
+	fields := map[string]field{}
 	var names, required []string
-	collect(v, n.Place(), func(name string, must bool, f reflect.Value) {
+	collect(v, n.Place(), func(name string, f field) {
 		fields[name] = f
 		names = append(names, name)
-		if must {
+		if f.has("required") {
 			required = append(required, name)
 		}
 	})
@@ -112,9 +127,16 @@ func (n Node) decodeStruct(v reflect.Value) error {
 	for _, p := range n.Pairs {
 		f, ok := fields[p.Key]
 		if !ok {
-			return n.UnknownKey(p, names)
+			return p.UnknownKey(names)
 		}
-		if err := p.Value.decode(f); err != nil {
+		value := p.Value
+		switch {
+		case f.has("verbatim") && value.IsScalar():
+			value.Kind = String
+		case f.has("single") && value.IsScalar():
+			value = Node{src: value.src, Kind: Sequence, Pos: value.Pos, Items: []Node{value}}
+		}
+		if err := value.decode(f.value); err != nil {
 			return err
 		}
 	}
@@ -143,23 +165,24 @@ func keysText(names, required []string) string {
 }
 
 // UnknownKey is the error for a key that is not among names.
-func (n Node) UnknownKey(p Pair, names []string) error {
-	return n.ErrorAt(p.At, "unknown key %q%s", p.Key, DidYouMean(p.Key, names))
+func (p Pair) UnknownKey(names []string) error {
+	return p.Errorf("unknown key %q%s", p.Key, DidYouMean(p.Key, names))
 }
 
-func collect(v reflect.Value, at Place, add func(name string, must bool, f reflect.Value)) {
+func collect(v reflect.Value, at Place, add func(name string, f field)) {
 	t := v.Type()
 	for i := range t.NumField() {
 		f := t.Field(i)
-		name, opts, _ := strings.Cut(f.Tag.Get("yaml"), ",")
+		name, rest, _ := strings.Cut(f.Tag.Get("yaml"), ",")
+		options := strings.Split(rest, ",")
 		switch {
 		case f.Type == placeType && f.Name == "Place":
 			v.Field(i).Set(reflect.ValueOf(at))
-		case opts == "inline":
+		case slices.Contains(options, "inline"):
 			collect(v.Field(i), at, add)
 		case name == "-" || !f.IsExported():
 		case name != "":
-			add(name, opts == "required", v.Field(i))
+			add(name, field{v.Field(i), options})
 		}
 	}
 }

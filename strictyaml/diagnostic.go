@@ -6,33 +6,38 @@ package strictyaml
 import (
 	"fmt"
 	"strings"
+
+	"github.com/sarchlab/smsim/spelling"
 )
 
-// Pos is a position in a file, both counted from 1; Col counts bytes. The zero Pos means unknown.
+// Pos is a position in a file, both counted from 1; Col counts bytes. The zero Pos means unknown; one with a column
+// alone is within a text that has no lines, such as a command-line argument.
 type Pos struct{ Line, Col int }
 
-// Error is one mistake in a file.
+// Error is one mistake in a file, or in an argument of the command line that changes what a file says.
 type Error struct {
-	File    string
+	File    string // or the flag
 	Pos     Pos
 	Line    string // the text of the line, without its end
+	Width   int    // carets under the text; 0 is one
 	Message string
 }
 
 // Error gives file:line:col: message, then the line with a caret under the place.
 func (e *Error) Error() string {
-	if e.Pos.Line == 0 {
-		return e.File + ": " + e.Message
+	s := e.File
+	if e.Pos.Line > 0 {
+		s = fmt.Sprintf("%s:%d:%d", s, e.Pos.Line, e.Pos.Col)
 	}
-	s := fmt.Sprintf("%s:%d:%d: %s", e.File, e.Pos.Line, e.Pos.Col, e.Message)
-	if e.Line == "" {
+	s += ": " + e.Message
+	if e.Line == "" || e.Pos.Col == 0 {
 		return s
 	}
-	return s + "\n" + Caret(e.Line, e.Pos)
+	return s + "\n" + Caret(e.Line, e.Pos, max(1, e.Width))
 }
 
-// Caret shows the line with its number and a caret under the column, cutting long lines around it.
-func Caret(line string, pos Pos) string {
+// Caret shows the line, with its number if it has one, and carets from the column on, cutting long lines around them.
+func Caret(line string, pos Pos, carets int) string {
 	const width = 84
 	from := 0
 	if pos.Col > width-10 {
@@ -42,25 +47,26 @@ func Caret(line string, pos Pos) string {
 	if from > to {
 		from = to
 	}
-	head := fmt.Sprintf("%6d | ", pos.Line)
+	head, below := fmt.Sprintf("%6d | ", pos.Line), strings.Repeat(" ", 6)+" | "
+	if pos.Line == 0 {
+		head, below = "  ", "  "
+	}
 	pad := []byte(line[from:min(to, max(from, pos.Col-1))])
 	for i, c := range pad {
 		if c != '\t' {
 			pad[i] = ' '
 		}
 	}
-	return head + line[from:to] + "\n" + strings.Repeat(" ", 6) + " | " + string(pad) + "^"
+	return head + line[from:to] + "\n" + below + string(pad) + strings.Repeat("^", max(1, min(carets, to-from-len(pad))))
 }
 
-// Nearest is the candidate closest to the word by edit distance with transpositions, or "" if none is close.
+// Nearest is the candidate closest to the word, or "" if none is close: at most one edit for up to three letters, one
+// more for every three further ones. Ties go to the first.
 func Nearest(word string, candidates []string) string {
-	if word == "" {
-		return ""
-	}
-	best, bestAt := "", len(word)/3+2
+	best, bestAt := "", max(1, (len(word)+2)/3)+1
 	for _, c := range candidates {
-		d := distance(strings.ToLower(word), strings.ToLower(c))
-		if d > 1 && len(word) <= shortWord && !strings.EqualFold(word[:1], c[:min(1, len(c))]) {
+		d := spelling.Distance(strings.ToLower(word), strings.ToLower(c))
+		if d >= max(len(word), len(c)) || d > 1 && len(word) <= shortWord && !strings.EqualFold(word[:1], c[:min(1, len(c))]) {
 			continue
 		}
 		if d < bestAt {
@@ -76,36 +82,10 @@ const shortWord = 4
 // NearestOfMany is [Nearest] among so many candidates that some short one is always two edits away: one edit is near for a short word.
 func NearestOfMany(word string, candidates []string) string {
 	n := Nearest(word, candidates)
-	if len(word) <= shortWord && distance(strings.ToLower(word), strings.ToLower(n)) > 1 {
+	if len(word) <= shortWord && spelling.Distance(strings.ToLower(word), strings.ToLower(n)) > 1 {
 		return ""
 	}
 	return n
-}
-
-// distance counts insertions, deletions, replacements and swaps of neighbours (optimal string alignment).
-func distance(a, b string) int {
-	rows := make([][]int, len(a)+1)
-	for i := range rows {
-		rows[i] = make([]int, len(b)+1)
-		rows[i][0] = i
-	}
-	for j := range rows[0] {
-		rows[0][j] = j
-	}
-	for i := 1; i <= len(a); i++ {
-		for j := 1; j <= len(b); j++ {
-			cost := 1
-			if a[i-1] == b[j-1] {
-				cost = 0
-			}
-			d := min(rows[i-1][j]+1, rows[i][j-1]+1, rows[i-1][j-1]+cost)
-			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
-				d = min(d, rows[i-2][j-2]+1)
-			}
-			rows[i][j] = d
-		}
-	}
-	return rows[len(a)][len(b)]
 }
 
 // DidYouMean is ` - did you mean "x"?` or, when nothing is close, the list of what is valid.

@@ -3,6 +3,7 @@ package strictyaml
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/goccy/go-yaml"
@@ -227,17 +228,39 @@ func (n Node) ErrorAt(p Pos, format string, args ...any) error {
 	return n.src.errorAt(p, format, args...)
 }
 
+// Errorf is an error at the key.
+func (p Pair) Errorf(format string, args ...any) error {
+	return p.Value.src.errorAt(p.At, format, args...)
+}
+
+// IsScalar says that the node is a single value.
+func (n Node) IsScalar() bool {
+	return n.Kind == Bool || n.Kind == Int || n.Kind == Float || n.Kind == String
+}
+
 // File is the name of the node's file.
 func (n Node) File() string { return n.src.file }
 
+// SameFile says that two nodes were read from one text.
+func (n Node) SameFile(o Node) bool { return n.src == o.src }
+
 // Get finds the value of a mapping's key.
 func (n Node) Get(key string) (Node, bool) {
-	for _, p := range n.Pairs {
-		if p.Key == key {
-			return p.Value, true
-		}
+	p, ok := n.Find(key)
+	return p.Value, ok
+}
+
+// Find finds a mapping's key with its value.
+func (n Node) Find(key string) (Pair, bool) {
+	if i := n.index(key); i >= 0 {
+		return n.Pairs[i], true
 	}
-	return Node{}, false
+	return Pair{}, false
+}
+
+// index is the index of a mapping's key, -1 if it has none of that name.
+func (n Node) index(key string) int {
+	return slices.IndexFunc(n.Pairs, func(p Pair) bool { return p.Key == key })
 }
 
 // show is the node as a reader sees it, for messages.

@@ -2,6 +2,7 @@ package strictyaml
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -56,6 +57,66 @@ inner:
 	}
 }
 
+// TestTagOptions: strings as they are written, single values for lists.
+func TestTagOptions(t *testing.T) {
+	var s struct {
+		Version string   `yaml:"version,verbatim"`
+		Pipes   []string `yaml:"pipes,optional,single"`
+		Sizes   []int    `yaml:"sizes,single"`
+	}
+	if err := Decode("f", []byte("version: 9.0\npipes: alu\nsizes: [1, 2]\n"), &s); err != nil {
+		t.Fatal(err)
+	}
+	if s.Version != "9.0" || !slices.Equal(s.Pipes, []string{"alu"}) || !slices.Equal(s.Sizes, []int{1, 2}) {
+		t.Errorf("%+v", s)
+	}
+	if err := Decode("f", []byte("version: [9]\n"), &s); err == nil || !strings.HasPrefix(err.Error(), "f:1:10: expected a string, found a list") {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestOverlay: mappings are merged, other values replaced, the order is the base's, and faults point into the file that holds them.
+func TestOverlay(t *testing.T) {
+	parse := func(file, text string) Node {
+		n, err := Parse(file, []byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	base := parse("base", "name: b\ninner:\n  depth: 1\n  more: x\nlist: [1, 2]\n")
+	over := parse("over", "new: 1\ninner: {depth: 2}\nlist: [3]\n")
+	n := Overlay(base, over)
+	var keys []string
+	for _, p := range n.Pairs {
+		keys = append(keys, p.Key)
+	}
+	inner, _ := n.Find("inner")
+	depth, _ := inner.Value.Get("depth")
+	more, _ := inner.Value.Find("more")
+	list, _ := n.Get("list")
+	if !slices.Equal(keys, []string{"name", "inner", "list", "new"}) || depth.Text != "2" || !depth.SameFile(over) || len(list.Items) != 1 {
+		t.Errorf("%+v", n)
+	}
+	if err := more.Errorf("bad"); err.Error() != "base:4:3: bad\n     4 |   more: x\n       |   ^" {
+		t.Error(err)
+	}
+	if old, _ := base.Get("list"); len(old.Items) != 2 {
+		t.Errorf("the base has changed: %+v", base)
+	}
+	if w := n.Without("name", "list").With("new", StringAt(list, "y")); len(w.Pairs) != 2 || w.Pairs[1].Value.Text != "y" || len(n.Pairs) != 4 {
+		t.Errorf("%+v", w)
+	}
+}
+
+// TestCaretsInArgument: a fault within an argument has no line number.
+func TestCaretsInArgument(t *testing.T) {
+	err := &Error{File: "--set", Pos: Pos{Col: 5}, Line: "lsu.l1=3", Width: 2, Message: "no key"}
+	if want := "--set: no key\n  lsu.l1=3\n      ^^"; err.Error() != want {
+		t.Errorf("%s\nwant\n%s", err, want)
+	}
+}
+
 // TestErrors: a text and the exact message.
 func TestErrors(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
@@ -100,7 +161,7 @@ func TestNearest(t *testing.T) {
 // TestCaretOnLongLine keeps a long line within a screen, with the caret under the place.
 func TestCaretOnLongLine(t *testing.T) {
 	line := strings.Repeat("a", 300) + "X" + strings.Repeat("b", 300)
-	lines := strings.Split(Caret(line, Pos{7, 301}), "\n")
+	lines := strings.Split(Caret(line, Pos{7, 301}, 1), "\n")
 	if len(lines) != 2 || len(lines[0]) > 100 || lines[0][len(lines[1])-1] != 'X' {
 		t.Errorf("caret is not under X:\n%s", strings.Join(lines, "\n"))
 	}

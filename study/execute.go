@@ -11,6 +11,7 @@ import (
 	"github.com/sarchlab/smsim/isa"
 	"github.com/sarchlab/smsim/sim"
 	"github.com/sarchlab/smsim/sim/observe"
+	"github.com/sarchlab/smsim/strictyaml"
 	"github.com/sarchlab/smsim/workloads"
 )
 
@@ -224,8 +225,8 @@ type machine struct {
 // of overrides have places of their own.
 func archError(name string, s *workloads.Settings, err error) error {
 	at := s.Places["arch "+name]
-	var fault *configs.Error
-	if at.IsZero() || !errors.As(err, &fault) || fault.Line > 0 || fault.File != name {
+	var fault *strictyaml.Error
+	if at.IsZero() || !errors.As(err, &fault) || fault.Pos.Line > 0 || fault.File != name {
 		return err
 	}
 	return at.Errorf("%s", err)

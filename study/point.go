@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"strings"
 
 	"github.com/sarchlab/smsim/isa"
 	"github.com/sarchlab/smsim/workloads"
@@ -70,6 +71,12 @@ func (c *compiler) time(pt point, m *machine, p *isa.Program, progress func(ende
 	}
 	for _, o := range s.Overrides {
 		r.Overrides = append(r.Overrides, o.Key+"="+o.Value)
+	}
+	for _, o := range m.arch.Followed {
+		r.Followed = append(r.Followed, o.String())
+	}
+	if len(r.Followed) > 0 {
+		r.Notes = append(r.Notes, "on "+r.Arch+" "+followNote("with", strings.Join(r.Overrides, " and "), r.Followed))
 	}
 	if pt.c.Work > 0 {
 		r.Work, r.WorkUnit = pt.c.Work*float64(len(blocks))/float64(total), c.plan.WorkUnit

@@ -195,7 +195,7 @@ func rank(plan *workloads.Plan, arch string, opt WhatIfOptions) (*Ranked, error)
 	type try struct {
 		key, side int
 		value     string
-		set, more []workloads.Override
+		set       []workloads.Override
 	}
 	var tries []try
 	for _, k := range b.base.arch.Keys() {
@@ -213,11 +213,10 @@ func rank(plan *workloads.Plan, arch string, opt WhatIfOptions) (*Ranked, error)
 				continue
 			}
 			set := []workloads.Override{{Key: k.Path, Value: v, Place: strictyaml.Place{File: "--sensitivity"}}}
-			more := b.follow(set)
-			if _, err := b.machine(slices.Concat(set, more)); err != nil {
+			if _, err := b.machine(set); err != nil {
 				continue // there is no step beyond the least or largest value that the architecture can have
 			}
-			tries = append(tries, try{len(r.Keys), side, v, set, more})
+			tries = append(tries, try{len(r.Keys), side, v, set})
 		}
 		r.Keys = append(r.Keys, Effect{Key: k.Path, Value: k.Value, Doc: k.Doc})
 	}
@@ -228,12 +227,12 @@ func rank(plan *workloads.Plan, arch string, opt WhatIfOptions) (*Ranked, error)
 	}
 	track := tracker{report: opt.Progress, share: make([]float64, len(tries)), insts: make([]uint64, len(tries))}
 	forEach(idx, opt.Workers, func(i int) {
-		s := &Step{Value: tries[i].value, Followed: settingTexts(tries[i].more)}
-		run, _, err := b.run(slices.Concat(tries[i].set, tries[i].more))
+		s := &Step{Value: tries[i].value}
+		run, _, err := b.run(tries[i].set)
 		if err != nil {
 			s.Error = strings.SplitN(err.Error(), "\n", 2)[0]
 		} else {
-			s.Cycles, s.Limiter = run.Cycles, shortLimiter(run)
+			s.Cycles, s.Limiter, s.Followed = run.Cycles, shortLimiter(run), followed(base, run)
 			s.Change = float64(run.Cycles)/float64(base.Cycles) - 1
 		}
 		results[i] = s
@@ -326,7 +325,7 @@ func writeSensitivityText(w io.Writer, x *Sensitivity) error {
 		for _, e := range r.Keys {
 			for _, s := range []*Step{e.Down, e.Up} {
 				if s != nil && s.Followed != nil && e.effect >= noticeable {
-					t.paragraph(followNote(e.Key+"="+s.Value, s.Followed), "  ")
+					t.paragraph(followNote("With", e.Key+"="+s.Value, s.Followed), "  ")
 				}
 			}
 		}

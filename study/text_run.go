@@ -29,6 +29,9 @@ func (t *textWriter) run(r *Run) {
 		plural(r.CodeInsts, "instruction"), bytesText(r.CodeBytes), plural(r.Registers, "register"), bytesText(r.SharedBytes), local(r), r.ControlOrigin))
 	t.fact("time", fmt.Sprintf("%s cycles = %.3g us; %s warp-instructions, %.2f a cycle; %.1f active lanes of 32",
 		thousands(r.Cycles), r.TimeUS, thousands(r.WarpInstructions), r.IPC, lanes(r)))
+	if len(r.Overrides) > 0 {
+		t.fact("changed", strings.Join(r.Overrides, ", "))
+	}
 	if r.WorkCycle > 0 {
 		t.fact("work", fmt.Sprintf("%.4g %s a cycle", r.WorkCycle, r.WorkUnit))
 	}

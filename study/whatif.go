@@ -46,7 +46,7 @@ type Response struct {
 // Point is the kernel on one changed architecture.
 type Point struct {
 	Set         []string    `json:"set"`                // key=value
-	Followed    []string    `json:"followed,omitempty"` // key=value of keys that had to go with those of Set, see configs.Arch.Follow
+	Followed    []string    `json:"followed,omitempty"` // key=value of keys that had to go with those of Set, see Run.Followed
 	SpeedUp     float64     `json:"speed_up"`
 	Cycles      uint64      `json:"cycles"`
 	IPC         float64     `json:"ipc"`
@@ -329,7 +329,7 @@ func (b *bench) feasible(r *Response, rows [][]string) ([][]string, error) {
 	var refused error
 	for _, row := range rows {
 		set := overrides(r.Changes, row)
-		_, err := b.machine(slices.Concat(set, b.follow(set)))
+		_, err := b.machine(set)
 		switch {
 		case err == nil:
 			out = append(out, row)
@@ -348,17 +348,9 @@ func (b *bench) feasible(r *Response, rows [][]string) ([][]string, error) {
 	return out, nil
 }
 
-// follow are the further changes that changes imply.
-func (b *bench) follow(set []workloads.Override) []workloads.Override {
-	var given []configs.Override
-	for _, o := range set {
-		given = append(given, configs.Override{Key: o.Key, Value: o.Value})
-	}
-	var out []workloads.Override
-	for _, o := range b.base.arch.Follow(given) {
-		out = append(out, workloads.Override{Key: o.Key, Value: o.Value, Place: set[0].Place})
-	}
-	return out
+// followed are the keys that went with the changes of a run, without those that go with the plan's own.
+func followed(base, run *Run) []string {
+	return slices.DeleteFunc(slices.Clone(run.Followed), func(set string) bool { return slices.Contains(base.Followed, set) })
 }
 
 func settingTexts(set []workloads.Override) []string {
@@ -389,14 +381,13 @@ func overrides(changes []Change, row []string) []workloads.Override {
 // point runs one combination. An error of the simulation becomes part of the point.
 func (b *bench) point(base *Run, changes []Change, row []string, explain bool) Point {
 	set := overrides(changes, row)
-	more := b.follow(set)
-	p := Point{Set: settingTexts(set), Followed: settingTexts(more), values: row}
-	run, rescheduled, err := b.run(slices.Concat(set, more))
+	p := Point{Set: settingTexts(set), values: row}
+	run, rescheduled, err := b.run(set)
 	if err != nil {
 		p.Error = err.Error()
 		return p
 	}
-	p.run, p.Rescheduled = run, rescheduled
+	p.run, p.Rescheduled, p.Followed = run, rescheduled, followed(base, run)
 	p.Cycles, p.IPC, p.Limiter, p.Registers, p.Occupancy = run.Cycles, run.IPC, run.Limiter, run.Registers, run.Occupancy.Achieved
 	p.SpeedUp = float64(base.Cycles) / float64(max(1, run.Cycles))
 	// The SM may run another share of the grid (sms), so that outputs are compared only where the same blocks ran.

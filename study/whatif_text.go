@@ -122,10 +122,10 @@ func shortKeys(keys []string) []string {
 	return out
 }
 
-// followNote says which keys went with a change.
-func followNote(set string, followed []string) string {
-	return fmt.Sprintf("With %s also %s: these cannot stay as they are (what is farther away takes no less time, a share is no more than the whole).",
-		set, strings.Join(followed, " and "))
+// followNote says which keys went with a change; the sentence begins with the given word, with or With.
+func followNote(with, set string, followed []string) string {
+	return fmt.Sprintf("%s %s also %s: these cannot stay as they are (what is farther away takes no less time, a share is no more than the whole).",
+		with, set, strings.Join(followed, " and "))
 }
 
 // followed writes what went with the points' changes, and what could not be run alone.
@@ -138,7 +138,7 @@ func (t *textWriter) followed(r *Response) {
 		if n++; n > 3 {
 			continue
 		}
-		t.paragraph(followNote(strings.Join(p.Set, " and "), p.Followed), "  ")
+		t.paragraph(followNote("With", strings.Join(p.Set, " and "), p.Followed), "  ")
 	}
 	if n > 3 {
 		t.paragraph(fmt.Sprintf("So it is with %d more changes; the CSV and JSON forms list them.", n-3), "  ")

@@ -94,7 +94,7 @@ func (a *Arg) UnmarshalNode(n strictyaml.Node) error {
 	if kind == "" {
 		for _, p := range n.Pairs {
 			if !slices.Contains(argKeys, p.Key) {
-				return n.UnknownKey(p, argKeys)
+				return p.UnknownKey(argKeys)
 			}
 		}
 		return n.Errorf("the argument needs a kind: buffer, or one of %s", strings.Join(scalarNames, ", "))
@@ -145,7 +145,7 @@ func (a *Arg) setField(n strictyaml.Node, p strictyaml.Pair) error {
 		if slices.Contains(argKeys, p.Key) {
 			return n.ErrorAt(p.At, "key %q does not go with %s; valid here: %s", p.Key, a.kindWords(), strings.Join(a.keys(), ", "))
 		}
-		return n.UnknownKey(p, a.keys())
+		return p.UnknownKey(a.keys())
 	}
 	switch p.Key {
 	case "name":

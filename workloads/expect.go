@@ -65,7 +65,7 @@ func (v *Values) UnmarshalNode(n strictyaml.Node) error {
 	p := n.Pairs[0]
 	size, ok := scalarTypes[p.Key]
 	if !ok {
-		return n.UnknownKey(p, scalarNames[:len(scalarNames)-1])
+		return p.UnknownKey(scalarNames[:len(scalarNames)-1])
 	}
 	if p.Value.Kind != strictyaml.Sequence || len(p.Value.Items) == 0 {
 		return p.Value.Errorf("expected a list of %s values", p.Key)

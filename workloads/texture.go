@@ -55,7 +55,7 @@ func (g *Image) UnmarshalNode(n strictyaml.Node) error {
 			}
 			g.Format = t
 		default:
-			return n.UnknownKey(p, imageKeys)
+			return p.UnknownKey(imageKeys)
 		}
 	}
 	if g.Width == 0 {
