@@ -39,6 +39,9 @@ func (b *builder) mem(i int, space string) (word, string) {
 		if s.pred {
 			b.fail(a.Pos, fmt.Sprintf("predicate %s used as address", a.Name))
 		}
+		if space == "param" && b.inFunction() {
+			return b.memAt(words, a.Int, "local"), "local"
+		}
 		if space == "const" || space == "param" {
 			w := words[0]
 			return word{Kind: isa.KindConst, Bank: paramOrConst(space), Reg: w.Reg, Imm: a.Int}, space

@@ -77,6 +77,7 @@ func (c *compiler) call(in *ptx.Instr, s *scope) {
 	end := b.newBlock()
 	b.returnTo, b.calls = end, append(b.calls[:len(b.calls):len(b.calls)], y.name)
 	b.cc = word{}
+	c.keepInMemory(fu.Params, fu.Body, inner)
 	c.block(fu.Body, inner)
 	cur := b.cur
 	failed := b.err
@@ -188,6 +189,7 @@ func (c *compiler) paramAccess(in *ptx.Instr) bool {
 		return false
 	}
 	b := c.b
+	x := &expander{builder: b}
 	ai, di := 1, 0
 	if in.Op == "st" {
 		ai, di = 0, 1
@@ -228,7 +230,7 @@ func (c *compiler) paramAccess(in *ptx.Instr) bool {
 				if signed {
 					sel = signSelector(sub, bits)
 				}
-				b.emit(isa.OpPRMT, isa.Mod{}, []word{elem[0]}, []word{home, imm(sel), rz})
+				x.prmt(elem[0], home, imm(sel), rz)
 				for _, hi := range elem[1:] {
 					b.mov(hi, rz)
 				}
@@ -238,7 +240,7 @@ func (c *compiler) paramAccess(in *ptx.Instr) bool {
 					sh := 4 * (sub + j)
 					sel = sel&^(0xf<<sh) | (4+j)<<sh
 				}
-				b.emit(isa.OpPRMT, isa.Mod{}, []word{home}, []word{home, imm(sel), elem[0]})
+				x.prmt(home, home, imm(sel), elem[0])
 			}
 		}
 		off += int64(bits / 8)

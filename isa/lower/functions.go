@@ -317,6 +317,7 @@ func (f *fn) frontFunction(module *scope, errs *[]error) {
 	}
 	end := b.newBlock()
 	b.returnTo = end
+	c.keepInMemory(f.src.Params, f.src.Body, inner)
 	c.block(f.src.Body, inner)
 	b.in, b.guard = nil, word{}
 	b.place(end)
