@@ -2,6 +2,7 @@ package lower
 
 import (
 	"encoding/binary"
+	"slices"
 
 	"github.com/sarchlab/smsim/isa"
 )
@@ -67,6 +68,14 @@ type originPass struct {
 	returns []int          // instructions behind calls
 	changed bool
 	list    []int16
+	guarded []guardedOrigin // values written under a guard since the last target of a branch
+}
+
+// guardedOrigin is what a register holds where a guard is true: an instruction with the same guard reads that and nothing older.
+type guardedOrigin struct {
+	reg    int16
+	guard  isa.Operand
+	origin Origin
 }
 
 func (a *originPass) leader(i int) {
@@ -91,11 +100,13 @@ func (a *originPass) sweep(out []Origin) {
 	for r := range s {
 		s[r] = notZero
 	}
+	a.guarded = a.guarded[:0]
 	for i := range a.p.Insts {
 		in := &a.p.Insts[i]
 		if a.in[i] != nil {
 			a.join(i, &s)
 			s = *a.in[i]
+			a.guarded = a.guarded[:0]
 		}
 		if in.Class().IsMemory() {
 			out[i] |= a.address(in, &s)
@@ -127,7 +138,7 @@ func (a *originPass) address(in *isa.Inst, s *originState) (o Origin) {
 		one.Src[0] = in.Src[k]
 		a.list = appendUses(a.list[:0], &one)
 		for _, r := range a.list {
-			o |= s[r]
+			o |= a.read(r, in, s)
 		}
 	}
 	return o &^ notZero
@@ -141,7 +152,7 @@ func (a *originPass) step(in *isa.Inst, s *originState) {
 		if in.NSrc < 2 || in.Mod.Sub != 0 {
 			o |= a.uses(in, s)
 		} else if a.zero(&in.Src[0], s) || a.zero(&in.Src[1], s) {
-			rest := isa.Inst{Op: isa.OpMOV}
+			rest := isa.Inst{Op: isa.OpMOV, Guard: in.Guard}
 			if o = 0; in.NSrc > 2 {
 				rest.NSrc, rest.Src[0] = 1, in.Src[2]
 				if !a.zero(&in.Src[2], s) {
@@ -169,21 +180,48 @@ func (a *originPass) step(in *isa.Inst, s *originState) {
 		o |= a.uses(in, s)
 	}
 	a.list = appendDefs(a.list[:0], in)
-	guarded := in.Guard.Kind != isa.KindNone && in.Guard.Reg != isa.PT
 	for _, r := range a.list {
-		if guarded {
+		a.forget(r)
+		if hasGuard(in) {
 			s[r] |= o
+			a.guarded = append(a.guarded, guardedOrigin{r, in.Guard, o})
 		} else {
 			s[r] = o
 		}
 	}
 }
 
+// hasGuard says whether an instruction is executed under a predicate.
+func hasGuard(in *isa.Inst) bool { return in.Guard.Kind != isa.KindNone && in.Guard.Reg != isa.PT }
+
+// forget drops what is known of a register, and of values written under it if it is a predicate.
+func (a *originPass) forget(r int16) {
+	a.guarded = slices.DeleteFunc(a.guarded, func(g guardedOrigin) bool {
+		base := int16(ctlPred)
+		if g.guard.Kind == isa.KindUPred {
+			base = ctlUPred
+		}
+		return g.reg == r || base+int16(g.guard.Reg) == r
+	})
+}
+
+// read is the origin of a register that an instruction reads.
+func (a *originPass) read(r int16, in *isa.Inst, s *originState) Origin {
+	if hasGuard(in) {
+		for i := range a.guarded {
+			if g := &a.guarded[i]; g.reg == r && g.guard == in.Guard {
+				return g.origin
+			}
+		}
+	}
+	return s[r]
+}
+
 // uses is the origin of all registers that an instruction reads.
 func (a *originPass) uses(in *isa.Inst, s *originState) (o Origin) {
 	a.list = appendUses(a.list[:0], in)
 	for _, r := range a.list {
-		o |= s[r]
+		o |= a.read(r, in, s)
 	}
 	return o
 }

@@ -59,3 +59,44 @@ func TestAddressOrigins(t *testing.T) {
 		}
 	}
 }
+
+// TestGuardedOrigins: under its guard a register holds what was written under the same guard, not what it held before.
+func TestGuardedOrigins(t *testing.T) {
+	reg := func(r isa.Reg) isa.Operand { return isa.Operand{Kind: isa.KindReg, Reg: r} }
+	guard := func(p isa.Reg) isa.Operand { return isa.Operand{Kind: isa.KindPred, Reg: p} }
+	load := func(dst, address isa.Reg, g isa.Operand) isa.Inst {
+		in := isa.Inst{Op: isa.OpLDG, Guard: g, NDst: 1, NSrc: 1}
+		in.Dst[0], in.Src[0] = reg(dst), isa.Operand{Kind: isa.KindMem, Reg: address}
+		return in
+	}
+	move := func(dst isa.Reg, g isa.Operand) isa.Inst {
+		in := isa.Inst{Op: isa.OpMOV, Guard: g, NDst: 1, NSrc: 1}
+		in.Dst[0], in.Src[0] = reg(dst), reg(9)
+		return in
+	}
+	test := func(p isa.Reg) isa.Inst {
+		in := isa.Inst{Op: isa.OpISETP, NDst: 1, NSrc: 2}
+		in.Dst[0], in.Src[0], in.Src[1] = guard(p), reg(9), reg(9)
+		return in
+	}
+	none := isa.Operand{}
+	for _, c := range []struct {
+		name  string
+		insts []isa.Inst
+		want  Origin // of the last instruction's address
+	}{
+		{"data", []isa.Inst{load(4, 2, none), load(6, 4, none)}, FromData},
+		{"written before", []isa.Inst{load(4, 2, none), move(4, none), load(6, 4, none)}, 0},
+		{"same guard", []isa.Inst{load(4, 2, none), move(4, guard(1)), load(6, 4, guard(1))}, 0},
+		{"no guard", []isa.Inst{load(4, 2, none), move(4, guard(1)), load(6, 4, none)}, FromData},
+		{"other guard", []isa.Inst{load(4, 2, none), move(4, guard(1)), load(6, 4, guard(2))}, FromData},
+		{"guard set again", []isa.Inst{load(4, 2, none), move(4, guard(1)), test(1), load(6, 4, guard(1))}, FromData},
+		{"data under the guard", []isa.Inst{move(4, none), load(4, 2, guard(1)), load(6, 4, guard(1))}, FromData},
+		{"the value loses it again", []isa.Inst{load(4, 2, none), move(4, guard(1)), load(4, 2, guard(1)), load(6, 4, guard(1))}, FromData},
+	} {
+		p := &isa.Program{SM: 90, Insts: c.insts}
+		if got := AddressOrigins(p, nil); got[len(got)-1] != c.want {
+			t.Errorf("%s: %d, want %d", c.name, got[len(got)-1], c.want)
+		}
+	}
+}
