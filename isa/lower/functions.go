@@ -231,7 +231,7 @@ func (c *compiler) realCall(in *ptx.Instr, fu *ptx.Func, target word, params, re
 			b.stackStore(s.offset[i]+int64(4*k)-s.bytes, w)
 		}
 	}
-	c.f.realCalls = true
+	c.f.realCalls, c.f.localAlign = true, max(c.f.localAlign, 16) // frames below this one hold aligned values
 	if fu != nil {
 		n := c.f.unitOf(fu)
 		if c.f.link.calls[c.f.unit] == nil {
