@@ -66,32 +66,27 @@ func ruleNames() string {
 }
 
 func runAdvise(cmd *cobra.Command, name string) error {
-	s, err := newSettings(cmd)
+	j, err := newJob(cmd)
 	if err != nil {
 		return err
 	}
-	format, err := s.format()
+	rules, err := j.rules()
 	if err != nil {
 		return err
 	}
-	rules, err := s.rules()
-	if err != nil {
-		return err
-	}
-	if s.flags.Changed("plots") {
+	if j.flags.Changed("plots") {
 		return usageError{errors.New("advise draws no pictures: leave out --plots")}
 	}
-	dir := s.v.GetString("out")
-	if err := checkDir(dir); err != nil {
-		return &study.InputError{Err: err}
+	if err := j.filesTo(j.v.GetString("out"), false); err != nil {
+		return err
 	}
-	to := s.v.GetString("write")
+	to := j.v.GetString("write")
 	if to != "" {
 		if err := checkFile(to); err != nil {
 			return bad("--write", err)
 		}
 	}
-	plans, err := s.sides(name, cmd.InOrStdin())
+	plans, err := j.sides(name, cmd.InOrStdin())
 	if err != nil {
 		return err
 	}
@@ -107,14 +102,13 @@ func runAdvise(cmd *cobra.Command, name string) error {
 			}
 		}
 	}
-	bar := newProgress(cmd.ErrOrStderr(), s.v.GetBool("quiet"))
-	a, err := advise.Advise(plan, advise.Options{Options: study.Options{Workers: s.v.GetInt("workers"), Progress: bar.update}, Rules: rules, NoWarps: s.v.GetBool("no-warps")})
-	bar.finish()
+	a, err := advise.Advise(plan, advise.Options{Options: j.options(), Rules: rules, NoWarps: j.v.GetBool("no-warps")})
+	j.finish()
 	if err != nil {
 		return err
 	}
 	return errors.Join(writeRewritten(cmd.ErrOrStderr(), a, to),
-		s.deliver(cmd, format, dir, "advice", false, func(w io.Writer, f string) error { return advise.Write(w, a, f) }, nil))
+		j.deliver("advice", func(w io.Writer, f string) error { return advise.Write(w, a, f) }, nil))
 }
 
 // writeRewritten writes the PTX with all rewrites together to a file, "" for none.

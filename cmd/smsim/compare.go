@@ -1,11 +1,9 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -51,81 +49,32 @@ Exit code: 0 fine, 1 a simulation or a check failed or outputs differ, 2 wrong u
 }
 
 func compare(cmd *cobra.Command, args []string) error {
-	s, err := newSettings(cmd)
-	if err != nil {
-		return err
-	}
-	format, err := s.format()
+	j, err := newJob(cmd)
 	if err != nil {
 		return err
 	}
 	var plans []*workloads.Plan
 	for _, name := range args {
-		more, err := s.sides(name, cmd.InOrStdin())
+		more, err := j.sides(name, cmd.InOrStdin())
 		if err != nil {
 			return err
 		}
 		plans = append(plans, more...)
 	}
 	nameSides(plans)
-	dir, draw, err := s.outDir()
+	if err := j.filesToOut(); err != nil {
+		return err
+	}
+	v, err := study.CompareKernels(plans, study.VersusOptions{Options: j.options(), AllowDifferent: j.v.GetBool("allow-different")})
+	j.finish()
 	if err != nil {
 		return err
 	}
-	bar := newProgress(cmd.ErrOrStderr(), s.v.GetBool("quiet"))
-	v, err := study.CompareKernels(plans, study.VersusOptions{Options: study.Options{Workers: s.v.GetInt("workers"), Progress: bar.update},
-		AllowDifferent: s.v.GetBool("allow-different")})
-	bar.finish()
-	if err != nil {
-		return err
-	}
-	if err := s.deliver(cmd, format, dir, "compare", draw, func(w io.Writer, f string) error { return study.WriteVersus(w, v, f) },
+	if err := j.deliver("compare", func(w io.Writer, f string) error { return study.WriteVersus(w, v, f) },
 		func() ([]study.Picture, error) { return study.VersusPictures(v) }); err != nil {
 		return err
 	}
 	return outcome(&study.Report{Runs: v.Runs, Failures: v.Failures})
-}
-
-// outDir is where the files of a command go, "" if nowhere, and whether pictures are among them.
-func (s *settings) outDir() (dir string, draw bool, err error) {
-	dir, draw = s.v.GetString("out"), s.v.GetBool("plots")
-	if draw && dir == "" {
-		return "", false, usageError{errors.New("plots are files: give their directory with --out DIR")}
-	}
-	if err := checkDir(dir); err != nil {
-		return "", false, &study.InputError{Err: err}
-	}
-	return dir, draw, nil
-}
-
-// writeSet writes a result as text, JSON and CSV under one name, and its pictures.
-func writeSet(errOut io.Writer, quiet bool, dir, name string, write func(io.Writer, string) error, pictures func() ([]study.Picture, error), draw bool) error {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return &study.InputError{Err: fmt.Errorf("cannot create the output directory: %w", err)}
-	}
-	n := 0
-	for _, f := range []struct{ format, ext string }{{"text", "txt"}, {"json", "json"}, {"csv", "csv"}} {
-		if err := writeAtomic(filepath.Join(dir, name+"."+f.ext), func(w io.Writer) error { return write(w, f.format) }); err != nil {
-			return err
-		}
-		n++
-	}
-	if draw {
-		ps, err := pictures()
-		if err != nil {
-			return err
-		}
-		for i := range ps {
-			if err := writeAtomic(filepath.Join(dir, ps[i].Name), ps[i].Write); err != nil {
-				return err
-			}
-			n++
-		}
-	}
-	if !quiet {
-		fmt.Fprintf(errOut, "%d files written to %s\n", n, dir)
-	}
-	return nil
 }
 
 // splitKernel separates FILE:KERNEL; a name that is itself a file or a bundled workload has no kernel.
@@ -153,18 +102,12 @@ func (s *settings) sides(name string, in io.Reader) ([]*workloads.Plan, error) {
 			return nil, &study.InputError{Err: fmt.Errorf("%s has no variant %q%s", file, kernel, strictyaml.DidYouMean(kernel, known))}
 		}
 	}
-	if err := s.applyTarget(plan); err != nil {
-		return nil, err
-	}
-	if err := s.applyChoices(plan); err != nil {
+	if err := s.fill(plan); err != nil {
 		return nil, err
 	}
 	plan.Compare = nil
 	if plan.Study {
-		return []*workloads.Plan{plan}, s.applyStudy(plan)
-	}
-	if err := s.applyLaunch(plan); err != nil {
-		return nil, err
+		return []*workloads.Plan{plan}, nil
 	}
 	c := plan.Cases[0]
 	at := strictyaml.Place{File: name}

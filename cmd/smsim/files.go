@@ -7,48 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-
-	"github.com/sarchlab/smsim/study"
-	"github.com/sarchlab/smsim/workloads"
 )
-
-// outputNames are the files that the formats are written to.
-var outputNames = map[string]string{"text": "report.txt", "json": "report.json", "csv": "runs.csv"}
-
-// writeOutputs writes the report in the formats that the plan asks for (all, if it names none) and the pictures to its
-// directory. The directory is created only now, when there is something to write; every file appears complete or not at all.
-func writeOutputs(plan *workloads.Plan, rep *study.Report) ([]string, error) {
-	dir := plan.Outputs.Dir
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return nil, &study.InputError{Err: fmt.Errorf("cannot create the output directory: %w", err)}
-	}
-	formats := plan.Outputs.Formats
-	if len(formats) == 0 {
-		formats = []string{"text", "json", "csv"}
-	}
-	var files []string
-	for _, f := range formats {
-		name := filepath.Join(dir, outputNames[f])
-		if err := writeAtomic(name, func(w io.Writer) error { return study.Write(w, rep, f) }); err != nil {
-			return files, err
-		}
-		files = append(files, name)
-	}
-	if plan.Outputs.Plots {
-		pictures, err := study.Pictures(rep)
-		if err != nil {
-			return files, err
-		}
-		for _, p := range pictures {
-			name := filepath.Join(dir, p.Name)
-			if err := writeAtomic(name, p.Write); err != nil {
-				return files, err
-			}
-			files = append(files, name)
-		}
-	}
-	return files, nil
-}
 
 // writeAtomic writes a file under a temporary name in its directory and renames it when it is complete.
 func writeAtomic(name string, write func(io.Writer) error) (err error) {

@@ -42,16 +42,12 @@ and the line of break-even; smsim plot gainmap.json draws them again.`,
 }
 
 func runGainMap(cmd *cobra.Command, names []string) error {
-	s, err := newSettings(cmd)
-	if err != nil {
-		return err
-	}
-	format, err := s.format()
+	j, err := newJob(cmd)
 	if err != nil {
 		return err
 	}
 	var plan workloads.Plan
-	if err := s.applyTarget(&plan); err != nil {
+	if err := j.applyTarget(&plan); err != nil {
 		return err
 	}
 	if len(names) == 0 {
@@ -72,29 +68,30 @@ func runGainMap(cmd *cobra.Command, names []string) error {
 		}
 		studies, total = append(studies, st), total+len(st.Archs)
 	}
-	dir := s.v.GetString("out")
-	if err := checkDir(dir); err != nil {
-		return &study.InputError{Err: err}
+	dir := j.v.GetString("out")
+	if err := j.filesTo(dir, dir != ""); err != nil {
+		return err
 	}
-	bar := newProgress(cmd.ErrOrStderr(), s.v.GetBool("quiet"))
-	defer bar.finish()
+	opt := j.options()
+	opt.Progress = nil // a map is many short simulations: maps are counted
+	defer j.finish()
 	var maps []*gainmap.Map
 	for _, st := range studies {
 		for _, arch := range st.Archs {
-			m, err := gainmap.Simulate(st.Kind, arch, st.Grid, plan.Settings, study.Options{Workers: s.v.GetInt("workers")})
+			m, err := gainmap.Simulate(st.Kind, arch, st.Grid, plan.Settings, opt)
 			if err != nil {
 				return fmt.Errorf("%s: %w", st.Name, err)
 			}
 			maps = append(maps, m)
-			bar.count("maps", len(maps), total)
+			j.bar.count("maps", len(maps), total)
 		}
 	}
-	bar.finish()
+	j.finish()
 	var saved study.Saved
 	for _, m := range maps {
 		saved.Drawings = append(saved.Drawings, m.Figures()...)
 	}
-	return s.deliver(cmd, format, dir, "gainmap", true, func(w io.Writer, f string) error { return gainmap.Write(w, maps, f) },
+	return j.deliver("gainmap", func(w io.Writer, f string) error { return gainmap.Write(w, maps, f) },
 		func() ([]study.Picture, error) {
 			return study.Plot(&saved, study.PlotOptions{Formats: strings.Fields("svg png"), Style: "light"})
 		})

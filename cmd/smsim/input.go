@@ -23,22 +23,15 @@ const maxInput = 256 << 20
 
 // load reads a run file, a PTX file, a machine-code listing or a bundled workload; "-" is standard input.
 func (s *settings) load(name string, in io.Reader) (*workloads.Plan, error) {
-	shown := name
-	var text []byte
-	var err error
-	switch {
-	case name == "":
+	if name == "" {
 		return nil, usageError{errors.New("the name of the file is empty")}
-	case name == "-":
-		shown = "<stdin>"
-		text, err = io.ReadAll(io.LimitReader(in, maxInput))
-	case isBundled(name):
-		return inputPlan(workloads.LoadFS(workloads.Bundled(), path.Join(name, "study.yaml")))
-	default:
-		text, err = os.ReadFile(name)
 	}
+	if isBundled(name) {
+		return inputPlan(workloads.LoadFS(workloads.Bundled(), path.Join(name, "study.yaml")))
+	}
+	shown, text, err := readInput(name, in)
 	if err != nil {
-		return nil, &study.InputError{Err: readError(shown, err)}
+		return nil, err
 	}
 	if shown, text, err = unpack(shown, text); err != nil {
 		return nil, &study.InputError{Err: err}
@@ -51,6 +44,20 @@ func (s *settings) load(name string, in io.Reader) (*workloads.Plan, error) {
 		return s.bareKernel(shown, text), nil
 	}
 	return inputPlan(workloads.Decode(shown, text))
+}
+
+// readInput reads a file, or standard input for "-", and gives the name to show for it.
+func readInput(name string, in io.Reader) (shown string, text []byte, err error) {
+	if name == "-" {
+		name = "<stdin>"
+		text, err = io.ReadAll(io.LimitReader(in, maxInput))
+	} else {
+		text, err = os.ReadFile(name)
+	}
+	if err != nil {
+		return name, nil, &study.InputError{Err: readError(name, err)}
+	}
+	return name, text, nil
 }
 
 // unpack decompresses a gzip file; its name loses ".gz".

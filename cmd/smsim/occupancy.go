@@ -3,8 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -61,57 +59,33 @@ func addBoardFlag(f *pflag.FlagSet) {
 }
 
 func runOccupancy(cmd *cobra.Command, args []string) error {
-	s, err := newSettings(cmd)
+	j, err := newJob(cmd)
 	if err != nil {
 		return err
 	}
-	format, err := s.format()
-	if err != nil {
+	if err := j.filesToOut(); err != nil {
 		return err
 	}
-	plots, dir := s.v.GetBool("plots"), s.v.GetString("out")
-	switch {
-	case plots && dir == "":
-		return usageError{errors.New("plots are files: give their directory with --out DIR")}
-	case !plots && dir != "":
+	if j.dir != "" && !j.draw {
 		return usageError{errors.New("--out is for pictures: add --plots")}
-	}
-	if err := checkDir(dir); err != nil {
-		return &study.InputError{Err: err}
 	}
 	var qs []*study.Occupancy
 	if len(args) == 1 {
-		qs, err = s.occupancyOfFile(cmd, args[0])
+		qs, err = j.occupancyOfFile(cmd, args[0])
 	} else {
-		qs, err = s.occupancyOfNumbers()
+		qs, err = j.occupancyOfNumbers()
 	}
 	if err != nil {
 		return err
 	}
-	if err := study.WriteOccupancy(cmd.OutOrStdout(), qs, format); err != nil || !plots {
+	if err := study.WriteOccupancy(cmd.OutOrStdout(), qs, j.format); err != nil || !j.draw {
 		return err
 	}
 	if len(qs) > 1 {
 		return usageError{fmt.Errorf("--plots draws one kernel, launch and architecture; these are %d: choose with --kernel, --launch and --arch", len(qs))}
 	}
-	pictures, err := study.OccupancyPictures(qs[0])
-	if err != nil {
-		return err
-	}
-	return writePictures(dir, pictures)
-}
-
-// writePictures writes pictures to a directory, which is made if need be.
-func writePictures(dir string, pictures []study.Picture) error {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return &study.InputError{Err: fmt.Errorf("cannot create the output directory: %w", err)}
-	}
-	for _, p := range pictures {
-		if err := writeAtomic(filepath.Join(dir, p.Name), p.Write); err != nil {
-			return err
-		}
-	}
-	return nil
+	_, err = writeFiles(j.dir, nil, nil, func() ([]study.Picture, error) { return study.OccupancyPictures(qs[0]) })
+	return err
 }
 
 // targets are the architectures of --arch, else the one of --board, else the default.

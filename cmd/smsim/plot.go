@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -109,17 +108,12 @@ func plotFiles(cmd *cobra.Command, args []string) error {
 	// All results are read before anything is written.
 	saved := make([]*study.Saved, len(args))
 	for i, name := range args {
-		var text []byte
-		if name == "-" {
-			text, err = io.ReadAll(io.LimitReader(cmd.InOrStdin(), maxInput))
-		} else {
-			text, err = os.ReadFile(name)
-		}
+		shown, text, err := readInput(name, cmd.InOrStdin())
 		if err != nil {
-			return &study.InputError{Err: readError(name, err)}
+			return err
 		}
-		if saved[i], err = gainmap.Read(name, text); err == nil && saved[i] == nil {
-			saved[i], err = study.ReadSaved(name, text)
+		if saved[i], err = gainmap.Read(shown, text); err == nil && saved[i] == nil {
+			saved[i], err = study.ReadSaved(shown, text)
 		}
 		if err != nil {
 			return &study.InputError{Err: err}

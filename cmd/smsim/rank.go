@@ -37,41 +37,35 @@ FILE is a workload or study file, a bundled workload or a PTX file with its laun
 }
 
 func rank(cmd *cobra.Command, name string) error {
-	s, err := newSettings(cmd)
+	j, err := newJob(cmd)
 	if err != nil {
 		return err
 	}
-	plan, err := s.plan(name, cmd.InOrStdin())
-	if err != nil {
-		return err
-	}
-	format, err := s.format()
+	plan, err := j.plan(name, cmd.InOrStdin())
 	if err != nil {
 		return err
 	}
 	// The outputs that a run file asks for are those of its own question.
-	dir, draw, err := s.outDir()
+	if err := j.filesToOut(); err != nil {
+		return err
+	}
+	if err := j.rankable(plan); err != nil {
+		return err
+	}
+	boards, err := j.rankBoards(plan)
 	if err != nil {
 		return err
 	}
-	if err := s.rankable(plan); err != nil {
-		return err
-	}
-	boards, err := s.rankBoards(plan)
-	if err != nil {
-		return err
-	}
-	s.wholeGrid(plan)
-	if _, chosen := s.origin("launch"); plan.Study && !chosen {
+	j.wholeGrid(plan)
+	if _, chosen := j.origin("launch"); plan.Study && !chosen {
 		lastLaunch(plan)
 	}
-	bar := newProgress(cmd.ErrOrStderr(), s.v.GetBool("quiet"))
-	ks, err := study.Rank(plan, boards, study.Options{Workers: s.v.GetInt("workers"), Progress: bar.update})
-	bar.finish()
+	ks, err := study.Rank(plan, boards, j.options())
+	j.finish()
 	if err != nil {
 		return err
 	}
-	return s.deliver(cmd, format, dir, "ranking", draw, func(w io.Writer, f string) error { return study.WriteRankings(w, ks, f) },
+	return j.deliver("ranking", func(w io.Writer, f string) error { return study.WriteRankings(w, ks, f) },
 		func() ([]study.Picture, error) { return study.RankPictures(ks) })
 }
 

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -56,54 +57,44 @@ Exit code: 0 fine, 1 a simulation or a check failed, 2 wrong usage or input.`,
 }
 
 func runFile(cmd *cobra.Command, name string) error {
-	s, err := newSettings(cmd)
+	j, err := newJob(cmd)
 	if err != nil {
 		return err
 	}
-	plan, err := s.plan(name, cmd.InOrStdin())
+	plan, err := j.plan(name, cmd.InOrStdin())
 	if err != nil {
 		return err
 	}
-	format, err := s.format()
-	if err != nil {
+	if err := j.filesTo(plan.Outputs.Dir, plan.Outputs.Plots); err != nil {
 		return err
 	}
-	if plan.Outputs.Plots && plan.Outputs.Dir == "" {
-		return usageError{errors.New("plots are files: give their directory with --out DIR")}
-	}
-	if err := checkDir(plan.Outputs.Dir); err != nil {
-		return &study.InputError{Err: err}
-	}
-	errOut := cmd.ErrOrStderr()
-	quiet := s.v.GetBool("quiet")
-	bar := newProgress(errOut, quiet)
 	begin := time.Now()
-	opt := study.Options{Workers: s.v.GetInt("workers"), Progress: bar.update}
-	if err := s.overTime(&opt); err != nil {
+	opt := j.options()
+	if err := j.overTime(&opt); err != nil {
 		return err
 	}
 	rep, err := study.Execute(plan, opt)
-	bar.finish()
+	j.finish()
 	if err != nil {
 		return err
 	}
 	took := time.Since(begin)
 	// Files come first: whoever closes the pipe (| head) still gets them.
-	var saved error
-	if plan.Outputs.Dir != "" {
-		var files []string
-		files, saved = writeOutputs(plan, rep)
-		if saved == nil && !quiet {
-			fmt.Fprintf(errOut, "%d files written to %s\n", len(files), plan.Outputs.Dir)
-		}
-	}
-	if err := errors.Join(saved, report(cmd.OutOrStdout(), rep, format, quiet)); err != nil {
+	saved := j.save(reportFiles(plan.Outputs.Formats), func(w io.Writer, f string) error { return study.Write(w, rep, f) },
+		func() ([]study.Picture, error) { return study.Pictures(rep) })
+	if err := errors.Join(saved, report(cmd.OutOrStdout(), rep, j.format, j.quiet)); err != nil {
 		return err
 	}
-	if s.v.GetBool("stats") {
-		writeStats(errOut, rep, took)
+	if j.v.GetBool("stats") {
+		writeStats(cmd.ErrOrStderr(), rep, took)
 	}
 	return outcome(rep)
+}
+
+// reportFiles are the files of a report in the formats that a run file asks for, all if it names none.
+func reportFiles(formats []string) []outputFile {
+	all := []outputFile{{"text", "report.txt"}, {"json", "report.json"}, {"csv", "runs.csv"}}
+	return slices.DeleteFunc(all, func(f outputFile) bool { return len(formats) > 0 && !slices.Contains(formats, f.format) })
 }
 
 // report prints the report; quietly it is a line for each run in the text format.

@@ -216,16 +216,21 @@ func (s *settings) plan(name string, in io.Reader) (*workloads.Plan, error) {
 	if err != nil {
 		return nil, err
 	}
+	return plan, s.fill(plan)
+}
+
+// fill applies flags and environment to what a file says.
+func (s *settings) fill(plan *workloads.Plan) error {
 	if err := s.applyTarget(plan); err != nil {
-		return nil, err
+		return err
 	}
 	if err := s.applyChoices(plan); err != nil {
-		return nil, err
+		return err
 	}
 	if plan.Study {
-		return plan, s.applyStudy(plan)
+		return s.applyStudy(plan)
 	}
-	return plan, s.applyLaunch(plan)
+	return s.applyLaunch(plan)
 }
 
 // applyTarget replaces architectures, board and numbers of the architecture.

@@ -18,7 +18,6 @@ import (
 
 	"github.com/sarchlab/smsim/study"
 	"github.com/sarchlab/smsim/study/sweepdb"
-	"github.com/sarchlab/smsim/workloads"
 )
 
 // workerCommand is the hidden command of the processes that run a sweep's points.
@@ -68,39 +67,27 @@ func newSweepWorker() *cobra.Command {
 }
 
 func sweep(cmd *cobra.Command, name string) error {
-	v := cmd.Flags()
-	get := func(key string) string { s, _ := v.GetString(key); return s }
-	format := get("format")
-	if format == "" {
-		format = "text"
-	}
-	if _, err := workloads.ParseFormat(format); err != nil {
-		return bad("--format", err)
-	}
-	var text []byte
-	var err error
-	if name == "-" {
-		text, err = io.ReadAll(io.LimitReader(cmd.InOrStdin(), maxInput))
-		name = "<stdin>"
-	} else {
-		text, err = os.ReadFile(name)
-	}
+	j, err := newJob(cmd)
 	if err != nil {
-		return &study.InputError{Err: readError(name, err)}
+		return err
+	}
+	name, text, err := readInput(name, cmd.InOrStdin())
+	if err != nil {
+		return err
 	}
 	s, err := study.DecodeSweep(name, text)
 	if err != nil {
 		return &study.InputError{Err: err}
 	}
-	dir := get("out")
+	dir := j.v.GetString("out")
 	if dir == "" {
 		dir = s.Out
 	}
 	if dir == "" {
 		return usageError{errors.New("give the directory of the results: --out DIR, or out in the file")}
 	}
-	if err := checkDir(dir); err != nil {
-		return &study.InputError{Err: err}
+	if err := j.filesTo(dir, false); err != nil {
+		return err
 	}
 	exe, err := os.Executable()
 	if err != nil {
@@ -110,47 +97,42 @@ func sweep(cmd *cobra.Command, name string) error {
 	if err != nil {
 		return err
 	}
-	workers, _ := v.GetInt("workers")
-	if workers < 0 {
-		return bad("--workers", fmt.Errorf("%d is negative; 0 is one per CPU", workers))
+	opt := j.options()
+	if opt.Workers == 0 {
+		opt.Workers = runtime.GOMAXPROCS(0)
 	}
-	if workers == 0 {
-		workers = runtime.GOMAXPROCS(0)
-	}
-	quiet, _ := v.GetBool("quiet")
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	bar := newProgress(cmd.ErrOrStderr(), quiet)
-	res, err := study.RunSweep(ctx, name, text, study.SweepOptions{Workers: workers, Tool: tool, Dir: dir, Progress: bar.update, Command: func() *exec.Cmd {
+	res, err := study.RunSweep(ctx, name, text, study.SweepOptions{Workers: opt.Workers, Tool: tool, Dir: dir, Progress: opt.Progress, Command: func() *exec.Cmd {
 		c := exec.Command(exe, workerCommand)
 		// One simulation runs at a time in a worker: more threads would only collect garbage on other workers' cores.
 		c.Env = append(os.Environ(), "GOMAXPROCS=1")
 		return c
 	}})
-	bar.finish()
+	j.finish()
 	if res == nil {
 		return err
 	}
-	return errors.Join(err, finishSweep(cmd, res, dir, format, quiet))
+	return errors.Join(err, j.finishSweep(res))
 }
 
 // finishSweep writes the tables of what ran and says what failed.
-func finishSweep(cmd *cobra.Command, res *study.SweepResult, dir, format string, quiet bool) error {
+func (j *job) finishSweep(res *study.SweepResult) error {
 	table := res.Table()
-	if err := writeAtomic(filepath.Join(dir, "results.csv"), table.WriteCSV); err != nil {
+	if err := writeAtomic(filepath.Join(j.dir, "results.csv"), table.WriteCSV); err != nil {
 		return err
 	}
-	if err := sweepdb.Write(filepath.Join(dir, "results.sqlite"), table); err != nil {
+	if err := sweepdb.Write(filepath.Join(j.dir, "results.sqlite"), table); err != nil {
 		return err
 	}
-	if err := study.WriteSweep(cmd.OutOrStdout(), res, format); err != nil {
+	if err := study.WriteSweep(j.cmd.OutOrStdout(), res, j.format); err != nil {
 		return err
 	}
-	if !quiet {
-		fmt.Fprintf(cmd.ErrOrStderr(), "%d points, %d of them from earlier results; results.jsonl, results.csv and results.sqlite written to %s\n",
-			len(res.Records), res.Reused, dir)
+	if !j.quiet {
+		fmt.Fprintf(j.cmd.ErrOrStderr(), "%d points, %d of them from earlier results; results.jsonl, results.csv and results.sqlite written to %s\n",
+			len(res.Records), res.Reused, j.dir)
 		if n := len(res.Kept); n > 0 {
-			fmt.Fprintf(cmd.ErrOrStderr(), "%d finished points that the file no longer lists are in unlisted.jsonl; they are used again when it does\n", n)
+			fmt.Fprintf(j.cmd.ErrOrStderr(), "%d finished points that the file no longer lists are in unlisted.jsonl; they are used again when it does\n", n)
 		}
 	}
 	var errs []error

@@ -70,42 +70,34 @@ func (s *settings) oneKernel(name string, in io.Reader) (*workloads.Plan, []stri
 }
 
 func whatIf(cmd *cobra.Command, name string) error {
-	s, err := newSettings(cmd)
+	j, err := newJob(cmd)
 	if err != nil {
 		return err
 	}
-	format, err := s.format()
+	if err := j.filesToOut(); err != nil {
+		return err
+	}
+	plan, sets, err := j.oneKernel(name, cmd.InOrStdin())
 	if err != nil {
 		return err
 	}
-	dir, draw, err := s.outDir()
-	if err != nil {
-		return err
-	}
-	plan, sets, err := s.oneKernel(name, cmd.InOrStdin())
-	if err != nil {
-		return err
-	}
-	sensitivity := s.v.GetBool("sensitivity")
+	sensitivity := j.v.GetBool("sensitivity")
 	if sensitivity == (len(sets) > 0) {
 		return usageError{errors.New("say what to change: --set KEY=VALUES, or --sensitivity (not both)")}
 	}
-	quiet := s.v.GetBool("quiet")
-	bar := newProgress(cmd.ErrOrStderr(), quiet)
-	defer bar.finish()
-	opt := study.WhatIfOptions{Options: study.Options{Workers: s.v.GetInt("workers"), Progress: bar.update},
-		Recompile: s.v.GetBool("recompile"), Explain: s.v.GetBool("explain")}
+	opt := study.WhatIfOptions{Options: j.options(), Recompile: j.v.GetBool("recompile"), Explain: j.v.GetBool("explain")}
+	defer j.finish()
 	if sensitivity {
 		x, err := study.Sensitivities(plan, opt)
-		bar.finish()
+		j.finish()
 		if err != nil {
 			return err
 		}
-		return s.deliver(cmd, format, dir, "sensitivity", draw, func(w io.Writer, f string) error { return study.WriteSensitivity(w, x, f) },
+		return j.deliver("sensitivity", func(w io.Writer, f string) error { return study.WriteSensitivity(w, x, f) },
 			func() ([]study.Picture, error) { return study.SensitivityPictures(x) })
 	}
 	var changes []study.Change
-	from, _ := s.origin("set")
+	from, _ := j.origin("set")
 	for _, text := range sets {
 		c, err := study.ParseChange(text)
 		if err != nil {
@@ -114,11 +106,11 @@ func whatIf(cmd *cobra.Command, name string) error {
 		changes = append(changes, c)
 	}
 	x, err := study.WhatIfs(plan, changes, opt)
-	bar.finish()
+	j.finish()
 	if err != nil {
 		return err
 	}
-	if err := s.deliver(cmd, format, dir, "whatif", draw, func(w io.Writer, f string) error { return study.WriteWhatIf(w, x, f) },
+	if err := j.deliver("whatif", func(w io.Writer, f string) error { return study.WriteWhatIf(w, x, f) },
 		func() ([]study.Picture, error) { return study.WhatIfPictures(x) }); err != nil {
 		return err
 	}
@@ -130,14 +122,4 @@ func whatIf(cmd *cobra.Command, name string) error {
 		return err
 	}
 	return x.PointErrors()
-}
-
-// deliver writes a result's files and prints it. Files come first: whoever closes the pipe (| head) still gets them. If
-// they cannot be written, the result is printed all the same.
-func (s *settings) deliver(cmd *cobra.Command, format, dir, name string, draw bool, write func(io.Writer, string) error, pictures func() ([]study.Picture, error)) error {
-	var saved error
-	if dir != "" {
-		saved = writeSet(cmd.ErrOrStderr(), s.v.GetBool("quiet"), dir, name, write, pictures, draw)
-	}
-	return errors.Join(saved, write(cmd.OutOrStdout(), format))
 }
