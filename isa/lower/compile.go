@@ -142,6 +142,7 @@ func (f *fn) back(opt Options, limit int) (int, error) {
 	}
 	if !opt.NoOptimise {
 		f.balance()
+		f.fillStalls()
 	}
 	return regs, nil
 }

@@ -137,6 +137,9 @@ type scheduler struct {
 	nodes   []node
 	insts   []isa.Inst
 	old     []int32 // readers of the values that the current instruction overwrites
+
+	physical bool    // registers are allocated: numbers are the controller's
+	regs     []int16 // scratch
 }
 
 // memSpaces is the set of spaces an instruction accesses, as bits: global, shared, local.
@@ -194,6 +197,11 @@ func (s *scheduler) addEdge(from, to int32, lat int) {
 
 // block schedules one block.
 func (s *scheduler) block(b *block, head int, in, out bitset) {
+	s.reorder(b, head, func() []int32 { return s.list(in, out) })
+}
+
+// reorder puts the block's instructions from head on into the order that the list scheduler gives.
+func (s *scheduler) reorder(b *block, head int, list func() []int32) {
 	s.insts = b.insts[head:]
 	n := len(s.insts)
 	s.nodes = make([]node, n)
@@ -204,7 +212,7 @@ func (s *scheduler) block(b *block, head int, in, out bitset) {
 			s.nodes[i].height = max(s.nodes[i].height, e.lat+s.nodes[e.to].height)
 		}
 	}
-	order := s.list(in, out)
+	order := list()
 	moved := make([]isa.Inst, n)
 	for k, i := range order {
 		moved[k] = s.insts[i]
@@ -222,8 +230,7 @@ func (s *scheduler) graph(insts []isa.Inst) {
 	for i := range insts {
 		in := &insts[i]
 		nd := &s.nodes[i]
-		f.uses(in, n, func(id int) { nd.reads = append(nd.reads, int32(id)) })
-		f.defs(in, n, func(id int) { nd.writes = append(nd.writes, int32(id)) })
+		s.access(in, nd)
 		reads, writes := nd.reads, nd.writes
 		if in.Mod.Has(isa.ModX) && f.t.SM < 70 {
 			reads = append(reads[:len(reads):len(reads)], ccReg)
@@ -341,11 +348,14 @@ func (s *scheduler) graph(insts []isa.Inst) {
 // edgeLatency is the distance from a definition of register r to an instruction that reads it.
 func (s *scheduler) edgeLatency(def, use *isa.Inst, r int32) int {
 	l := s.f.schedLatency(def)
+	if s.physical {
+		l = min(l, fillLatency)
+	}
 	if int(r) >= s.n.preds && int(r) < s.n.uregs {
 		if use.Class().IsControl() {
 			return max(l, s.f.t.BranchPred)
 		}
-		if use.Guard.Kind == isa.KindPred && s.n.of(isa.KindPred, use.Guard.Reg) == int(r) {
+		if use.Guard.Kind == isa.KindPred && s.number(isa.KindPred, use.Guard.Reg) == int(r) {
 			return max(l, s.f.t.GuardLatency)
 		}
 		return max(l, s.f.t.PredLatency)
@@ -366,16 +376,10 @@ func (s *scheduler) mayAlias(a, b *isa.Inst, i, j int32) bool {
 	if x.Reg != y.Reg || x.Flags != y.Flags || x.UReg != y.UReg {
 		return true
 	}
-	if x.Reg >= isa.VirtualBase {
-		changed := false
-		s.f.members(x, func(kind isa.OperandKind, r isa.Reg) {
-			if id := s.n.of(kind, r); id >= 0 && s.lastDef[id] > i && s.lastDef[id] < j {
-				changed = true
-			}
-		})
-		if changed {
-			return true
-		}
+	changed := false
+	s.baseRegs(x, func(id int) { changed = changed || s.lastDef[id] > i && s.lastDef[id] < j })
+	if changed {
+		return true
 	}
 	return x.Imm < y.Imm+int64(b.Mod.Size) && y.Imm < x.Imm+int64(a.Mod.Size)
 }
