@@ -2,8 +2,8 @@ package lower
 
 import "github.com/sarchlab/smsim/isa"
 
-// balance moves copies, additions and shifts from the ALU pipe to the multiply-add pipe when the kernel has more
-// ALU work, as the compiler does from Volta on: IMAD.MOV, IMAD.IADD, IMAD.SHL and, from Hopper on, VIADD. It
+// balance moves copies, additions (with or without a carry in) and shifts from the ALU pipe to the multiply-add pipe when the
+// kernel has more ALU work, as the compiler does from Volta on: IMAD.MOV, IMAD.IADD, IMAD.X, IMAD.SHL and, from Hopper on, VIADD. It
 // runs after register allocation and also joins two clears of a register pair into CS2R.
 func (f *fn) balance() {
 	if f.t.SM < 70 {
@@ -56,10 +56,20 @@ func (f *fn) moveToMultiplier(in *isa.Inst) {
 		in.Op, in.Mod, in.NSrc = isa.OpIMAD, isa.Mod{Type: isa.U32, Flags: isa.ModMov}, 3
 		in.Src = [isa.MaxSrc]isa.Operand{rz, rz, in.Src[0]}
 	case isa.OpIADD3:
+		if in.Mod.Flags == isa.ModX {
+			f.carryToMultiplier(in)
+			return
+		}
 		if !plainAdd(in) || in.NDst == 0 {
 			return
 		}
 		t := terms(in, 3)
+		if len(t) == 1 && t[0].Kind == isa.KindReg && t[0].Flags&^isa.Reuse == isa.Neg { // a negation
+			in.Op, in.Mod, in.NDst, in.NSrc = isa.OpIMAD, isa.Mod{Type: isa.S32, Flags: isa.ModMov}, 1, 3
+			in.Src = [isa.MaxSrc]isa.Operand{rz, rz, t[0]}
+			in.Dst[1], in.Dst[2] = isa.Operand{}, isa.Operand{}
+			return
+		}
 		if len(t) != 2 {
 			return
 		}
@@ -89,6 +99,44 @@ func (f *fn) moveToMultiplier(in *isa.Inst) {
 		in.Op, in.Mod = isa.OpIMAD, isa.Mod{Type: isa.U32, Flags: isa.ModShl}
 		in.Src = [isa.MaxSrc]isa.Operand{in.Src[0], imm(1 << n), rz}
 	}
+}
+
+// carryToMultiplier makes an addition of at most two words and one carry, without carry out, IMAD.X: a * 1 + c, where only c
+// can be inverted or an immediate. Compute capability 12 has no IMAD.X (no listing of it shows one).
+func (f *fn) carryToMultiplier(in *isa.Inst) {
+	if f.t.SM >= 120 || in.NDst == 0 || in.NSrc != 5 || in.Src[4] != notPT || in.Src[3].Kind != isa.KindPred {
+		return
+	}
+	for _, o := range in.Dst[1:in.NDst] {
+		if o != pt {
+			return
+		}
+	}
+	t := terms(in, 3)
+	plain := func(o isa.Operand) bool { return o.Kind == isa.KindReg && o.Flags&^isa.Reuse == 0 }
+	a, b, c := rz, rz, rz
+	switch len(t) {
+	case 0:
+	case 1:
+		c = t[0]
+	case 2:
+		a, b, c = t[0], imm(1), t[1]
+		if !plain(a) {
+			a, c = c, a
+		}
+		if !plain(a) || c.Kind != isa.KindReg {
+			return
+		}
+	default:
+		return
+	}
+	if c.Kind != isa.KindReg && c.Kind != isa.KindImm {
+		return
+	}
+	carry := in.Src[3]
+	in.Op, in.Mod, in.NDst, in.NSrc = isa.OpIMAD, isa.Mod{Type: isa.S32, Flags: isa.ModX}, 1, 4
+	in.Src = [isa.MaxSrc]isa.Operand{a, b, c, carry}
+	in.Dst[1], in.Dst[2] = isa.Operand{}, isa.Operand{}
 }
 
 // clearPairs replaces two clears of the halves of an aligned register pair by one CS2R.

@@ -19,7 +19,8 @@ type numberer struct {
 	defs  []defSite
 	repl  []isa.Operand // what a value register is a copy of; KindNone: nothing
 	table map[valueKey][]valueEntry
-	local map[int]isa.Operand // constants and copies that registers hold at this point of the block
+	local map[int]isa.Operand          // constants and copies that registers hold at this point of the block
+	pairs map[[2]isa.Operand][]pairUse // pairs that were read, by their two values
 
 	copies   map[int][]int // variable -> registers of local that are copies of it
 	position []int32       // where the current block wrote each register last, -1: it did not
@@ -37,7 +38,7 @@ type valueEntry struct {
 // are registers with one unguarded definition.
 func (f *fn) valueNumber() {
 	n := f.numbering()
-	v := &numberer{f: f, n: n, defs: f.defSites(n), repl: make([]isa.Operand, n.total), table: map[valueKey][]valueEntry{},
+	v := &numberer{f: f, n: n, defs: f.defSites(n), repl: make([]isa.Operand, n.total), table: map[valueKey][]valueEntry{}, pairs: map[[2]isa.Operand][]pairUse{},
 		local: map[int]isa.Operand{}, copies: map[int][]int{}, position: make([]int32, n.total)}
 	for i := range v.position {
 		v.position[i] = -1
@@ -46,7 +47,7 @@ func (f *fn) valueNumber() {
 		v.startBlock()
 		for i := range b.insts {
 			in := &b.insts[i]
-			v.substitute(in)
+			v.substitute(b, in)
 			f.simplify(in)
 			f.simplifyPredicates(in)
 			v.algebra(in)
@@ -63,14 +64,14 @@ func (f *fn) valueNumber() {
 	// Loop back edges bring uses before definitions in this order: substitute once more.
 	for _, b := range f.rpo {
 		for i := range b.insts {
-			v.substitute(&b.insts[i])
+			v.substitute(nil, &b.insts[i])
 		}
 	}
 	f.cutBranches()
 }
 
-// substitute replaces the sources of an instruction.
-func (v *numberer) substitute(in *isa.Inst) {
+// substitute replaces the sources of an instruction of block b; nil: of any block, and pairs are not shared.
+func (v *numberer) substitute(b *block, in *isa.Inst) {
 	if in.Op == isa.OpNone || in.Mod.Has(modOpaque) {
 		return
 	}
@@ -86,7 +87,7 @@ func (v *numberer) substitute(in *isa.Inst) {
 		switch o.Kind {
 		case isa.KindReg:
 			if o.Flags&(flagPair|flagQuad) != 0 {
-				v.substituteTuple(in, k)
+				v.substituteTuple(b, in, k)
 				continue
 			}
 			r, ok := v.replacement(o)
@@ -209,11 +210,14 @@ func (v *numberer) tupleCopy(regs []isa.Reg) ([]isa.Reg, bool) {
 }
 
 // substituteTuple replaces a tuple operand by the tuple, zero or constant pair it is a copy of.
-func (v *numberer) substituteTuple(in *isa.Inst, k int) {
+func (v *numberer) substituteTuple(b *block, in *isa.Inst, k int) {
 	o := &in.Src[k]
 	regs := v.f.tuples[o.Reg]
 	if to, ok := v.tupleCopy(regs); ok {
 		o.Reg = to[0]
+		return
+	}
+	if v.sharePair(o, regs, b) {
 		return
 	}
 	if len(regs) != 2 || o.Flags&(isa.Neg|isa.Abs|isa.Inv) != 0 {
