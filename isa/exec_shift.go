@@ -182,7 +182,8 @@ func decSHL(d *decoder) { d.oldShift(execShfLLo, execShlImm, execShlImm) }
 
 func decSHR(d *decoder) {
 	u := d.u
-	d.oldShift(execShrVar, execSarImm, execShrImm)
+	d.oldShift(execShfRHi, execSarImm, execShrImm)
+	u.s[2] = u.s[0] // the word that SHF.R.HI shifts
 	u.sgn = signed(d.in.Mod.Type)
 }
 
@@ -202,20 +203,6 @@ func (d *decoder) oldShift(general, immSigned, immUnsigned func(*Warp, *uop, uin
 			u.exec = immSigned
 		}
 	}
-}
-
-func execShrVar(w *Warp, u *uop, m uint32) {
-	a, b := w.val(&u.s[0]), w.val(&u.s[1])
-	d := w.out(u, 0, m)
-	for i := range d {
-		n := u.amount(b[i])
-		if u.sgn {
-			d[i] = uint32(int64(int32(a[i])) >> n)
-		} else {
-			d[i] = uint32(uint64(a[i]) >> n)
-		}
-	}
-	w.commit(u, 1, m)
 }
 
 func decPRMT(d *decoder) {

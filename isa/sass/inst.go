@@ -162,8 +162,9 @@ func place(in *isa.Inst, mnemonic string, ops []isa.Operand) error {
 	if in.Op == isa.OpHADD2 || in.Op == isa.OpHMUL2 || in.Op == isa.OpHFMA2 || in.Op == isa.OpHSETP2 || in.Op == isa.OpHSET2 || in.Op == isa.OpHMNMX2 {
 		ops = joinHalves(ops)
 	}
-	if in.Op == isa.OpP2R || in.Op == isa.OpR2P || in.Op == isa.OpUP2UR || in.Op == isa.OpUR2UP {
-		ops = dropPredicateFile(ops)
+	switch in.Op {
+	case isa.OpP2R, isa.OpR2P, isa.OpUP2UR, isa.OpUR2UP, isa.OpCSET, isa.OpCSETP:
+		ops = dropImplied(ops)
 	}
 	if in.Op == isa.OpNOP {
 		ops = nil // "NOP CC.T": the condition of a token that .S pops, always true
@@ -248,7 +249,8 @@ func joinHalves(ops []isa.Operand) []isa.Operand {
 	return ops
 }
 
-func dropPredicateFile(ops []isa.Operand) []isa.Operand {
+// dropImplied leaves out the predicate file (PR) and the condition code (CC), which the opcode implies.
+func dropImplied(ops []isa.Operand) []isa.Operand {
 	var out []isa.Operand
 	for _, o := range ops {
 		if isPred(&o) && (o.Imm == allPredicates || o.Is(isa.CCReg)) {

@@ -74,6 +74,43 @@ var subFamily = map[isa.Op]string{
 	isa.OpVMNMX: "mnmx", isa.OpVMNMX2: "mnmx", isa.OpVMNMX4: "mnmx",
 }
 
+// ownModifiers are modifiers that mean on an opcode what they mean on no other; an empty one changes nothing here.
+var ownModifiers = map[isa.Op]map[string]isa.Mod{
+	isa.OpIDP:    {"2A": {}, "LO": {Sub: isa.Sub2ALo}, "HI": {Sub: isa.Sub2AHi}},
+	isa.OpBAR:    {"RED": {}, "SCAN": {}},
+	isa.OpATOMS:  {"POPC": {Flags: isa.ModPopcInc}},
+	isa.OpSHF:    {"L": {Flags: isa.ModLeft}, "R": {Flags: isa.ModRight}},
+	isa.OpUSHF:   {"L": {Flags: isa.ModLeft}, "R": {Flags: isa.ModRight}},
+	isa.OpIMAD:   {"MOV": {Flags: isa.ModMov}, "SHL": {Flags: isa.ModShl}, "IADD": {Flags: isa.ModAdd}},
+	isa.OpUIMAD:  {"MOV": {Flags: isa.ModMov}, "SHL": {Flags: isa.ModShl}, "IADD": {Flags: isa.ModAdd}},
+	isa.OpDEPBAR: {"LE": {}},
+	isa.OpBMOV:   {"32": {}, "64": {}, "PQUAD": {}},
+	isa.OpCS2R:   {"32": {Flags: isa.Mod32}},
+	isa.OpBPT:    {"DRAIN": {}, "PAUSE": {}, "INT": {}, "CAL": {}}, // for a debugger
+	isa.OpMEMBAR: {"ALL": {}, "SC": {}, "CTA": {Flags: isa.ModCTA}},
+	isa.OpLD:     {"SM": {Flags: isa.ModCTA}, "CTA": {Flags: isa.ModCTA}}, // ordered within the SM: L1 serves it
+	isa.OpLDG:    {"SM": {Flags: isa.ModCTA}, "CTA": {Flags: isa.ModCTA}},
+	isa.OpLDS:    {"U": {}}, // unaligned: Maxwell's and Turing's LDS.U
+	isa.OpBRA:    {"U": {Flags: isa.ModU}},
+	isa.OpBRX:    {"U": {Flags: isa.ModU}},
+	isa.OpFRND:   {"INT": {}},
+	isa.OpISET:   {"BF": {Flags: isa.ModBF}},
+	isa.OpFSET:   {"BF": {Flags: isa.ModBF}},
+	isa.OpPSET:   {"BF": {Flags: isa.ModBF}},
+	isa.OpLOP:    {"NZ": {Cmp: isa.CmpNE}, "Z": {Cmp: isa.CmpEQ}, "T": {Cmp: isa.CmpT}},
+	isa.OpLOP32I: {"NZ": {Cmp: isa.CmpNE}, "Z": {Cmp: isa.CmpEQ}, "T": {Cmp: isa.CmpT}},
+}
+
+// commonModifiers mean the same on every other opcode.
+var commonModifiers = map[string]isa.Mod{
+	"HI": {Flags: isa.ModHI}, "S": {Flags: isa.ModS}, "NAN": {Flags: isa.ModNaN}, "64": {Flags: isa.ModWide},
+	"UD": {DType: isa.U32}, "SD": {DType: isa.S32},
+	"ADD": {Sub2: isa.SubAdd}, "MIN": {Sub2: isa.SubMin}, "MAX": {Sub2: isa.SubMax},
+}
+
+// sizeNames are the widths of memory accesses in bytes a lane.
+var sizeNames = map[string]uint8{"32": 4, "64": 8, "128": 16}
+
 // compares says which opcodes take a comparison and a boolean combination.
 var compares = map[isa.Op]bool{
 	isa.OpISETP: true, isa.OpISET: true, isa.OpICMP: true, isa.OpFSETP: true, isa.OpFSET: true, isa.OpFCMP: true, isa.OpDSETP: true,
@@ -136,82 +173,25 @@ func (m *modState) apply(s string) (ok bool) {
 	mod := &in.Mod
 	op := in.Op
 	if fam, has := subFamily[op]; has {
-		if fam == "mnmx" && mod.Sub != isa.SubNone {
-			switch s {
-			case "MIN":
-				mod.Sub2 = isa.SubMin
-				return true
-			case "MAX":
-				mod.Sub2 = isa.SubMax
-				return true
-			}
+		if fam == "mnmx" && mod.Sub != isa.SubNone && (s == "MIN" || s == "MAX") {
+			mod.Sub2 = subNames[fam][s]
+			return true
 		}
 		if sub, has := subNames[fam][s]; has {
 			mod.Sub = sub
 			return true
 		}
 	}
-	switch {
-	case op == isa.OpIDP:
-		switch s {
-		case "2A":
-			return true
-		case "LO":
-			mod.Sub = isa.Sub2ALo
-			return true
-		case "HI":
-			mod.Sub = isa.Sub2AHi
+	if own, has := ownModifiers[op][s]; has {
+		add(mod, own)
+		return true
+	}
+	switch op {
+	case isa.OpATOMS:
+		if s == "32" && mod.Has(isa.ModPopcInc) {
 			return true
 		}
-	case op == isa.OpBAR && (s == "RED" || s == "SCAN"):
-		return true
-	case op == isa.OpATOMS && s == "POPC":
-		mod.Flags |= isa.ModPopcInc
-		return true
-	case op == isa.OpATOMS && mod.Flags&isa.ModPopcInc != 0 && s == "32":
-		return true
-	case op == isa.OpSHF || op == isa.OpUSHF:
-		switch s {
-		case "L":
-			mod.Flags |= isa.ModLeft
-			return true
-		case "R":
-			mod.Flags |= isa.ModRight
-			return true
-		}
-	case op == isa.OpIMAD || op == isa.OpUIMAD:
-		switch s {
-		case "MOV":
-			mod.Flags |= isa.ModMov
-			return true
-		case "SHL":
-			mod.Flags |= isa.ModShl
-			return true
-		case "IADD":
-			mod.Flags |= isa.ModAdd
-			return true
-		}
-	case op == isa.OpDEPBAR && s == "LE", op == isa.OpBMOV && s == "32", op == isa.OpBMOV && s == "64", op == isa.OpBMOV && s == "PQUAD":
-		return true
-	case op == isa.OpCS2R && s == "32":
-		mod.Flags |= isa.Mod32
-		return true
-	case op == isa.OpBPT && (s == "DRAIN" || s == "PAUSE" || s == "INT" || s == "CAL"): // for a debugger
-		return true
-	case op == isa.OpMEMBAR && (s == "ALL" || s == "SC"):
-		return true
-	case (op == isa.OpLD || op == isa.OpLDG) && (s == "SM" || s == "CTA"): // ordered within the SM: L1 serves it
-		mod.Flags |= isa.ModCTA
-		return true
-	case op == isa.OpMEMBAR && s == "CTA":
-		mod.Flags |= isa.ModCTA
-		return true
-	case (op == isa.OpBRA || op == isa.OpBRX) && s == "U":
-		mod.Flags |= isa.ModU
-		return true
-	case op == isa.OpLDS && s == "U": // unaligned: Maxwell's and Turing's LDS.U
-		return true
-	case op == isa.OpPSETP || op == isa.OpPSET:
+	case isa.OpPSETP, isa.OpPSET:
 		if b, has := boolNames[s]; has {
 			if m.bools == 0 {
 				mod.Bool = b
@@ -221,16 +201,10 @@ func (m *modState) apply(s string) (ok bool) {
 			m.bools++
 			return true
 		}
-	case op == isa.OpFRND && s == "INT":
-		return true
 	}
 	if sel, has := mergeSelectors[s]; has && (in.Class() == isa.ClassVIDEO || in.Class() == isa.ClassVABSDIFF) {
 		mod.Flags |= isa.ModMerge
 		mod.DSel = sel
-		return true
-	}
-	if s == "BF" && (op == isa.OpISET || op == isa.OpFSET || op == isa.OpPSET) {
-		mod.Flags |= isa.ModBF
 		return true
 	}
 	if compares[op] {
@@ -243,48 +217,12 @@ func (m *modState) apply(s string) (ok bool) {
 			return true
 		}
 	}
-	if op == isa.OpLOP || op == isa.OpLOP32I {
-		if s == "NZ" || s == "Z" || s == "T" {
-			mod.Cmp = cmpNames[s]
-			return true
-		}
+	if size, has := sizeNames[s]; has && isMemory(op) {
+		mod.Size = size
+		return true
 	}
-	switch s {
-	case "HI":
-		mod.Flags |= isa.ModHI
-		return true
-	case "S":
-		mod.Flags |= isa.ModS
-		return true
-	case "NAN":
-		mod.Flags |= isa.ModNaN
-		return true
-	case "UD":
-		mod.DType = isa.U32
-		return true
-	case "SD":
-		mod.DType = isa.S32
-		return true
-	case "64", "128", "32":
-		if isMemory(op) {
-			mod.Size = map[string]uint8{"32": 4, "64": 8, "128": 16}[s]
-			return true
-		}
-		if s == "64" {
-			mod.Flags |= isa.ModWide
-			return true
-		}
-	case "ADD":
-		mod.Sub2 = isa.SubAdd
-		return true
-	case "MIN":
-		mod.Sub2 = isa.SubMin
-		return true
-	case "MAX":
-		mod.Sub2 = isa.SubMax
-		return true
-	case "F32":
-		m.types = append(m.types, isa.F32)
+	if common, has := commonModifiers[s]; has {
+		add(mod, common)
 		return true
 	}
 	if t, has := typeNames[s]; has {
@@ -300,6 +238,23 @@ func (m *modState) apply(s string) (ok bool) {
 		return true
 	}
 	return plainNames[s]
+}
+
+// add sets in mod what a modifier says.
+func add(mod *isa.Mod, x isa.Mod) {
+	mod.Flags |= x.Flags
+	if x.Sub != isa.SubNone {
+		mod.Sub = x.Sub
+	}
+	if x.Sub2 != isa.SubNone {
+		mod.Sub2 = x.Sub2
+	}
+	if x.DType != isa.TypeNone {
+		mod.DType = x.DType
+	}
+	if x.Cmp != 0 {
+		mod.Cmp = x.Cmp
+	}
 }
 
 func isMemory(op isa.Op) bool {
