@@ -152,7 +152,7 @@ package isa
 //	RET                        without sources: pops it. RET.REL.NODEC = Ra(pair) [, imm]: jumps to byte address Ra + imm
 //	EXIT, KILL                 guard says which lanes end
 //	BSSY = B, label            BSYNC = B     BREAK = [Pa,] B     BMOV Rd = B, B = Ra (KindBarrier destination), ModClear
-//	WARPSYNC = mask            (or ModAllLanes)    YIELD   NANOSLEEP = ns
+//	WARPSYNC = mask            (or ModAllLanes)    ENDCOLLECTIVE    YIELD   NANOSLEEP = ns
 //	SSY PBK PCNT PRET = label  SYNC BRK CONT RET: pop.  ModS on any instruction pops like SYNC after it
 //	BAR = id [, threads] [, P] Sub SubSync SubArrive SubRedPopc SubRedAnd SubRedOr; the reduction's result is read by
 //	          B2R.RESULT [Rd,] [P]; a destination of BAR itself also takes it

@@ -151,6 +151,7 @@ var decoders = [NumOps]decoderRow{
 	OpBREAK:     {fn: decConvergence},
 	OpBMOV:      {fn: decBMOV},
 	OpWARPSYNC:  {fn: decWARPSYNC},
+	OpENDCOLL:   {fn: decNop},
 	OpYIELD:     {fn: decYIELD},
 	OpNANOSLEEP: {fn: decNANOSLEEP},
 	OpBAR:       {fn: decBAR, minVals: 1},

@@ -186,6 +186,7 @@ const (
 	OpBRK          // pop break point
 	OpCONT         // pop continue point
 	OpWARPSYNC     // reconverge lanes of a mask
+	OpENDCOLL      // ENDCOLLECTIVE: end of what WARPSYNC.COLLECTIVE gathered its lanes for
 	OpYIELD        // prefer another divergent path
 	OpNANOSLEEP    // sleep
 	OpBAR          // block barrier
@@ -388,6 +389,7 @@ var opTable = [NumOps]opRow{
 	OpBRK:       {"BRK", ClassBSYNC, []span{{10, 62}}},
 	OpCONT:      {"CONT", ClassBSYNC, []span{{10, 62}}},
 	OpWARPSYNC:  {"WARPSYNC", ClassWARPSYNC, []span{{70, 999}}},
+	OpENDCOLL:   {"ENDCOLLECTIVE", ClassWARPSYNC, []span{{90, 999}}},
 	OpYIELD:     {"YIELD", ClassWARPSYNC, []span{{70, 999}}},
 	OpNANOSLEEP: {"NANOSLEEP", ClassWARPSYNC, []span{{70, 999}}},
 	OpBAR:       {"BAR", ClassBAR, []span{{10, 999}}},

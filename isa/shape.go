@@ -192,6 +192,7 @@ var shapes = [NumOps]shape{
 	OpBRK:       {0, 0, 0, 0, 0, 0},
 	OpCONT:      {0, 0, 0, 0, 0, 0},
 	OpWARPSYNC:  {0, 0, 0, 0, 1, 0},
+	OpENDCOLL:   {0, 0, 0, 0, 0, 0},
 	OpYIELD:     {0, 0, 0, 0, 0, 1},
 	OpNANOSLEEP: {0, 0, 0, 1, 1, 0},
 	OpBAR:       {1, 0, 1, 1, 2, 1},

@@ -132,7 +132,7 @@ func destinationsOf(in *isa.Inst) destinations {
 	switch in.Op {
 	case isa.OpST, isa.OpSTG, isa.OpSTS, isa.OpSTL, isa.OpRED, isa.OpLDGSTS, isa.OpBRA, isa.OpBRX, isa.OpJMP, isa.OpJMX, isa.OpCALL, isa.OpRET,
 		isa.OpPRET, isa.OpEXIT, isa.OpKILL, isa.OpBSSY, isa.OpBSYNC, isa.OpBREAK, isa.OpSSY, isa.OpPBK, isa.OpPCNT, isa.OpSYNC, isa.OpBRK,
-		isa.OpCONT, isa.OpWARPSYNC, isa.OpYIELD, isa.OpNANOSLEEP, isa.OpBAR, isa.OpNOP, isa.OpBPT, isa.OpCCTL, isa.OpMEMBAR, isa.OpFENCE, isa.OpERRBAR,
+		isa.OpCONT, isa.OpWARPSYNC, isa.OpENDCOLL, isa.OpYIELD, isa.OpNANOSLEEP, isa.OpBAR, isa.OpNOP, isa.OpBPT, isa.OpCCTL, isa.OpMEMBAR, isa.OpFENCE, isa.OpERRBAR,
 		isa.OpLDGDEPBAR, isa.OpDEPBAR, isa.OpTEXDEPBAR, isa.OpR2P, isa.OpUR2UP:
 		return dstNone
 	case isa.OpISETP, isa.OpFSETP, isa.OpDSETP, isa.OpHSETP2, isa.OpPSETP, isa.OpPLOP3, isa.OpVSETP, isa.OpCSETP, isa.OpUISETP, isa.OpUPLOP3:
@@ -165,6 +165,9 @@ func place(in *isa.Inst, mnemonic string, ops []isa.Operand) error {
 	switch in.Op {
 	case isa.OpP2R, isa.OpR2P, isa.OpUP2UR, isa.OpUR2UP, isa.OpCSET, isa.OpCSETP:
 		ops = dropImplied(ops)
+	}
+	if in.Op == isa.OpWARPSYNC && len(ops) == 2 {
+		ops = ops[:1] // "WARPSYNC.COLLECTIVE R12, 0xf70": the address behind its ENDCOLLECTIVE, where the lanes go on anyway
 	}
 	if in.Op == isa.OpNOP {
 		ops = nil // "NOP CC.T": the condition of a token that .S pops, always true
