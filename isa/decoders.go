@@ -121,6 +121,8 @@ var decoders = [NumOps]decoderRow{
 	OpTEXDEPBAR: {fn: decNop},
 	OpNOP:       {fn: decNop},
 
+	OpENDCOLLECTIVE: {fn: decNop},
+
 	// Warp.
 	OpSHFL:   {fn: decSHFL, minVals: 3},
 	OpVOTE:   {fn: decVOTE},
@@ -151,7 +153,6 @@ var decoders = [NumOps]decoderRow{
 	OpBREAK:     {fn: decConvergence},
 	OpBMOV:      {fn: decBMOV},
 	OpWARPSYNC:  {fn: decWARPSYNC},
-	OpENDCOLL:   {fn: decNop},
 	OpYIELD:     {fn: decYIELD},
 	OpNANOSLEEP: {fn: decNANOSLEEP},
 	OpBAR:       {fn: decBAR, minVals: 1},

@@ -186,7 +186,6 @@ const (
 	OpBRK          // pop break point
 	OpCONT         // pop continue point
 	OpWARPSYNC     // reconverge lanes of a mask
-	OpENDCOLL      // ENDCOLLECTIVE: end of what WARPSYNC.COLLECTIVE gathered its lanes for
 	OpYIELD        // prefer another divergent path
 	OpNANOSLEEP    // sleep
 	OpBAR          // block barrier
@@ -194,6 +193,9 @@ const (
 	OpLEPC         // address of this instruction
 	OpBPT          // breakpoint; .TRAP ends the kernel with an error
 	OpNOP          // nothing
+
+	OpENDCOLLECTIVE // end of what WARPSYNC.COLLECTIVE gathered its lanes for
+
 	NumOps
 )
 
@@ -389,7 +391,6 @@ var opTable = [NumOps]opRow{
 	OpBRK:       {"BRK", ClassBSYNC, []span{{10, 62}}},
 	OpCONT:      {"CONT", ClassBSYNC, []span{{10, 62}}},
 	OpWARPSYNC:  {"WARPSYNC", ClassWARPSYNC, []span{{70, 999}}},
-	OpENDCOLL:   {"ENDCOLLECTIVE", ClassWARPSYNC, []span{{90, 999}}},
 	OpYIELD:     {"YIELD", ClassWARPSYNC, []span{{70, 999}}},
 	OpNANOSLEEP: {"NANOSLEEP", ClassWARPSYNC, []span{{70, 999}}},
 	OpBAR:       {"BAR", ClassBAR, []span{{10, 999}}},
@@ -397,6 +398,8 @@ var opTable = [NumOps]opRow{
 	OpLEPC:      {"LEPC", ClassMOV, []span{{20, 999}}},
 	OpBPT:       {"BPT", ClassNOP, []span{{20, 999}}},
 	OpNOP:       {"NOP", ClassNOP, []span{{10, 999}}},
+
+	OpENDCOLLECTIVE: {"ENDCOLLECTIVE", ClassWARPSYNC, []span{{90, 999}}},
 }
 
 // String is the opcode's mnemonic.

@@ -192,7 +192,6 @@ var shapes = [NumOps]shape{
 	OpBRK:       {0, 0, 0, 0, 0, 0},
 	OpCONT:      {0, 0, 0, 0, 0, 0},
 	OpWARPSYNC:  {0, 0, 0, 0, 1, 0},
-	OpENDCOLL:   {0, 0, 0, 0, 0, 0},
 	OpYIELD:     {0, 0, 0, 0, 0, 1},
 	OpNANOSLEEP: {0, 0, 0, 1, 1, 0},
 	OpBAR:       {1, 0, 1, 1, 2, 1},
@@ -200,4 +199,6 @@ var shapes = [NumOps]shape{
 	OpLEPC:      {1, 1, 0, 0, 0, 0},
 	OpBPT:       {0, 0, 0, 0, 1, 0},
 	OpNOP:       {0, 0, 0, 0, 0, 0},
+
+	OpENDCOLLECTIVE: {0, 0, 0, 0, 0, 0},
 }

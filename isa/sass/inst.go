@@ -132,7 +132,7 @@ func destinationsOf(in *isa.Inst) destinations {
 	switch in.Op {
 	case isa.OpST, isa.OpSTG, isa.OpSTS, isa.OpSTL, isa.OpRED, isa.OpLDGSTS, isa.OpBRA, isa.OpBRX, isa.OpJMP, isa.OpJMX, isa.OpCALL, isa.OpRET,
 		isa.OpPRET, isa.OpEXIT, isa.OpKILL, isa.OpBSSY, isa.OpBSYNC, isa.OpBREAK, isa.OpSSY, isa.OpPBK, isa.OpPCNT, isa.OpSYNC, isa.OpBRK,
-		isa.OpCONT, isa.OpWARPSYNC, isa.OpENDCOLL, isa.OpYIELD, isa.OpNANOSLEEP, isa.OpBAR, isa.OpNOP, isa.OpBPT, isa.OpCCTL, isa.OpMEMBAR, isa.OpFENCE, isa.OpERRBAR,
+		isa.OpCONT, isa.OpWARPSYNC, isa.OpENDCOLLECTIVE, isa.OpYIELD, isa.OpNANOSLEEP, isa.OpBAR, isa.OpNOP, isa.OpBPT, isa.OpCCTL, isa.OpMEMBAR, isa.OpFENCE, isa.OpERRBAR,
 		isa.OpLDGDEPBAR, isa.OpDEPBAR, isa.OpTEXDEPBAR, isa.OpR2P, isa.OpUR2UP:
 		return dstNone
 	case isa.OpISETP, isa.OpFSETP, isa.OpDSETP, isa.OpHSETP2, isa.OpPSETP, isa.OpPLOP3, isa.OpVSETP, isa.OpCSETP, isa.OpUISETP, isa.OpUPLOP3:
