@@ -173,10 +173,14 @@ func fence(in *isa.Inst) bool {
 	return in.OrdersMemory() || in.Op == isa.OpB2R || readsClock(in)
 }
 
+// meets says that the instruction is a barrier of a block's or a warp's threads: accesses to memory that others write stay on
+// their side of it; loads of constant data and arithmetic pass it, and exchanges between lanes pass a block's barrier.
+func meets(in *isa.Inst) bool { return in.Op == isa.OpBAR || in.Op == isa.OpWARPSYNC }
+
 // stopsAll says that nothing may move over the instruction.
 func stopsAll(in *isa.Inst) bool {
 	switch in.Op {
-	case isa.OpEXIT, isa.OpKILL, isa.OpCALL, isa.OpRET, isa.OpBSYNC, isa.OpSYNC, isa.OpBRK, isa.OpCONT, isa.OpBREAK, isa.OpWARPSYNC, isa.OpBPT:
+	case isa.OpEXIT, isa.OpKILL, isa.OpCALL, isa.OpRET, isa.OpBSYNC, isa.OpSYNC, isa.OpBRK, isa.OpCONT, isa.OpBREAK, isa.OpBPT:
 		return true
 	}
 	return in.Mod.Has(isa.ModS) || readsClock(in)
@@ -226,7 +230,8 @@ func (s *scheduler) graph(insts []isa.Inst) {
 	ccReg, stack := int32(n.total), int32(n.total+1)
 	var touched []int32
 	lastFence, lastStop, lastClear := int32(-1), int32(-1), int32(-1)
-	var loads, stores, effects []int32
+	lastMeeting, lastWarpSync := int32(-1), int32(-1)
+	var loads, stores, constants, exchanges []int32 // since the last fence or meeting that orders them
 	for i := range insts {
 		in := &insts[i]
 		nd := &s.nodes[i]
@@ -305,16 +310,32 @@ func (s *scheduler) graph(insts []isa.Inst) {
 		s.addEdge(lastFence, i32, 0)
 		switch {
 		case isFence:
-			for _, list := range [][]int32{loads, stores, effects} {
-				for _, p := range list {
+			after := func(list *[]int32) {
+				for _, p := range *list {
 					s.addEdge(p, i32, 0)
 				}
+				*list = (*list)[:0]
 			}
-			loads, stores, effects = loads[:0], stores[:0], effects[:0]
-			lastFence = i32
+			after(&loads)
+			after(&stores)
+			s.addEdge(lastMeeting, i32, 0)
+			if in.Op != isa.OpBAR {
+				after(&exchanges)
+			}
+			if !meets(in) {
+				after(&constants)
+				lastFence, lastMeeting, lastWarpSync = i32, -1, -1
+				break
+			}
+			lastMeeting = i32
+			if in.Op == isa.OpWARPSYNC {
+				lastWarpSync = i32
+			}
 		case wide:
-			effects = append(effects, i32)
+			s.addEdge(lastWarpSync, i32, 0)
+			exchanges = append(exchanges, i32)
 		case writesMemory(in):
+			s.addEdge(lastMeeting, i32, 0)
 			for _, p := range loads {
 				if s.mayAlias(&insts[p], in, p, i32) {
 					s.addEdge(p, i32, 0)
@@ -328,9 +349,10 @@ func (s *scheduler) graph(insts []isa.Inst) {
 			stores = append(stores, i32)
 		default:
 			if in.Op == isa.OpLDG && in.Mod.Has(isa.ModConstant) {
-				effects = append(effects, i32)
+				constants = append(constants, i32)
 				break
 			}
+			s.addEdge(lastMeeting, i32, 0)
 			for _, p := range stores {
 				if s.mayAlias(&insts[p], in, p, i32) {
 					s.addEdge(p, i32, 1)
