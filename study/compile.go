@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
-	"sync"
 
 	"github.com/sarchlab/smsim/configs"
 	"github.com/sarchlab/smsim/isa"
+	"github.com/sarchlab/smsim/lazy"
 	"github.com/sarchlab/smsim/strictyaml"
 	"github.com/sarchlab/smsim/workloads"
 )
@@ -19,9 +19,14 @@ type compiler struct {
 	machines map[string]*machine
 	probes   probes
 
-	mu       sync.Mutex
-	modules  map[*workloads.KernelFile]*parsed
-	programs map[programKey]*compiled
+	*kernels
+}
+
+// kernels are the parsed files and compiled kernels of a plan. Plans that differ in what they simulate, not in how kernels
+// are read and for which architectures, can share them.
+type kernels struct {
+	sources  lazy.Values[*workloads.KernelFile, *source]
+	programs lazy.Values[programKey, *isa.Program]
 }
 
 type programKey struct {
@@ -30,20 +35,8 @@ type programKey struct {
 	arch  string
 }
 
-type parsed struct {
-	once sync.Once
-	s    *source
-	err  error
-}
-
-type compiled struct {
-	once sync.Once
-	p    *isa.Program
-	err  error
-}
-
 func newCompiler(plan *workloads.Plan, archs []string) (*compiler, error) {
-	c := &compiler{plan: plan, machines: map[string]*machine{}, modules: map[*workloads.KernelFile]*parsed{}, programs: map[programKey]*compiled{}}
+	c := &compiler{plan: plan, machines: map[string]*machine{}, kernels: &kernels{}}
 	for _, name := range archs {
 		m, err := loadMachine(name, &plan.Settings)
 		if err != nil {
@@ -62,15 +55,7 @@ func newCompiler(plan *workloads.Plan, archs []string) (*compiler, error) {
 
 // source parses a kernel file once.
 func (c *compiler) source(f *workloads.KernelFile) (*source, error) {
-	c.mu.Lock()
-	p := c.modules[f]
-	if p == nil {
-		p = &parsed{}
-		c.modules[f] = p
-	}
-	c.mu.Unlock()
-	p.once.Do(func() { p.s, p.err = readSource(f) })
-	return p.s, p.err
+	return c.sources.Get(f, func() (*source, error) { return readSource(f) })
 }
 
 // program is the machine code of a case on an architecture. A listing's gets the case's parameters. All errors are the
@@ -95,15 +80,7 @@ func (c *compiler) code(cs *workloads.Case, m *machine) (*isa.Program, error) {
 		return nil, err
 	}
 	key := programKey{cs.Kernel, entry, m.arch.Name}
-	c.mu.Lock()
-	p := c.programs[key]
-	if p == nil {
-		p = &compiled{}
-		c.programs[key] = p
-	}
-	c.mu.Unlock()
-	p.once.Do(func() { p.p, p.err = src.program(entry, m.target, c.plan) })
-	return p.p, p.err
+	return c.programs.Get(key, func() (*isa.Program, error) { return src.program(entry, m.target, c.plan) })
 }
 
 // entryName resolves the entry of a case: the one it names, or the file's only one.

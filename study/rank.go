@@ -66,12 +66,8 @@ const (
 	leastBlocks = 12
 )
 
-// rankTarget is an architecture and the board it is ranked on.
-type rankTarget struct {
-	arch  string // as given: a name or a file
-	name  string // of the loaded architecture
-	board *configs.Board
-}
+// reference is the architecture whose machine code tells what a kernel could use.
+const reference = "sm_90"
 
 // Rank runs the cases of the plan on boards, each on the board's architecture with its SMs, clock and memory, and orders
 // them by time. No boards: the plan's architectures, or all, each with its own board.
@@ -80,16 +76,21 @@ func Rank(plan *workloads.Plan, boards []string, opt Options) ([]*Ranking, error
 	if err != nil {
 		return nil, &InputError{err}
 	}
-	all := []string{"sm_90"} // whose machine code tells what a kernel could use
-	for _, t := range targets {
-		all = append(all, t.arch)
-	}
-	comp, err := newCompiler(&workloads.Plan{Settings: workloads.Settings{Overrides: plan.Overrides}}, all)
+	// The kernels are compiled once for each architecture, also for several boards.
+	comp, err := newCompiler(plan, nil)
 	if err != nil {
 		return nil, &InputError{err}
 	}
+	for _, t := range targets {
+		comp.machines[t.arch.Name] = t
+	}
+	if comp.machines[reference] == nil {
+		if comp.machines[reference], err = loadMachine(reference, &workloads.Settings{Overrides: plan.Overrides}); err != nil {
+			return nil, &InputError{err}
+		}
+	}
 	n := len(targets) * len(plan.Cases)
-	reps, errs, idx := make([]*Report, n), make([]error, n), make([]int, n)
+	runs, errs, idx := make([]*Run, n), make([]error, n), make([]int, n)
 	for i := range idx {
 		idx[i] = i
 	}
@@ -99,13 +100,13 @@ func Rank(plan *workloads.Plan, boards []string, opt Options) ([]*Ranking, error
 	var state Progress
 	forEach(idx, opt.Workers, func(i int) {
 		t, c := targets[i/len(plan.Cases)], plan.Cases[i%len(plan.Cases)]
-		reps[i], errs[i] = comp.rankOne(plan, t, c)
+		runs[i], errs[i] = comp.rankOne(t, c)
 		mu.Lock()
 		defer mu.Unlock()
 		state.Done, state.Total = state.Done+1, n
 		state.Share = float64(state.Done) / float64(n)
-		if reps[i] != nil {
-			state.WarpInsts += reps[i].Runs[0].WarpInstructions
+		if runs[i] != nil {
+			state.WarpInsts += runs[i].WarpInstructions
 		}
 		if opt.Progress != nil {
 			opt.Progress(state)
@@ -120,10 +121,10 @@ func Rank(plan *workloads.Plan, boards []string, opt Options) ([]*Ranking, error
 		for i, t := range targets {
 			at := i*len(plan.Cases) + k
 			if errs[at] != nil {
-				r.Cannot = append(r.Cannot, RankCannot{t.name, t.board.Name, reason(errs[at])})
+				r.Cannot = append(r.Cannot, RankCannot{t.arch.Name, t.board.Name, reason(errs[at])})
 				continue
 			}
-			if err := comp.enter(r, c, &reps[at].Runs[0], plan); err != nil {
+			if err := comp.enter(r, c, runs[at], t); err != nil {
 				return nil, err
 			}
 		}
@@ -146,14 +147,27 @@ func failuresOf(errs []error) []Failure {
 	return out
 }
 
-func rankTargets(plan *workloads.Plan, boards []string) ([]rankTarget, error) {
-	var out []rankTarget
+// rankTargets are the machines of boards, or without boards those of the plan's architectures, or of all.
+func rankTargets(plan *workloads.Plan, boards []string) ([]*machine, error) {
+	s := plan.Settings
+	var out []*machine
+	load := func(arch, board string) error {
+		s.Board = board
+		m, err := loadMachine(arch, &s)
+		if err == nil && board != "" && m.board.Arch != m.arch.Name {
+			err = fmt.Errorf("board %s has %s, not %s", m.board.Name, m.board.Arch, m.arch.Name)
+		}
+		out = append(out, m)
+		return err
+	}
 	for _, name := range boards {
 		b, err := configs.LoadBoard(name)
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, rankTarget{b.Arch, b.Arch, b})
+		if err := load(b.Arch, b.Name); err != nil {
+			return nil, err
+		}
 	}
 	if len(boards) > 0 {
 		return out, nil
@@ -163,36 +177,27 @@ func rankTargets(plan *workloads.Plan, boards []string) ([]rankTarget, error) {
 		archs = configs.List()
 	}
 	for _, name := range archs {
-		m, err := loadMachine(name, &plan.Settings)
-		if err != nil {
+		if err := load(name, plan.Board); err != nil {
 			return nil, err
 		}
-		if plan.Board != "" && m.board.Arch != m.arch.Name {
-			return nil, fmt.Errorf("board %s has %s, not %s", m.board.Name, m.board.Arch, m.arch.Name)
-		}
-		out = append(out, rankTarget{name, m.arch.Name, m.board})
 	}
 	return out, nil
 }
 
 // rankOne runs one case on one board.
-func (comp *compiler) rankOne(plan *workloads.Plan, t rankTarget, c *workloads.Case) (*Report, error) {
-	p := *plan
-	p.Archs, p.Cases = []string{t.arch}, []*workloads.Case{c}
-	p.Compare = nil
-	if t.board.Arch == t.name {
-		p.Board = t.board.Name
-	}
-	if p.Blocks.Mode == workloads.BlocksShare {
-		most, err := comp.waves(c, comp.machines[t.name])
+func (c *compiler) rankOne(m *machine, cs *workloads.Case) (*Run, error) {
+	plan := *c.plan
+	if plan.Blocks.Mode == workloads.BlocksShare {
+		most, err := c.waves(cs, m)
 		if err != nil {
 			return nil, err
 		}
-		if share := blocksOfSM(plan, t.board, c); share > most {
-			p.Blocks = workloads.Blocks{Mode: workloads.BlocksCount, Count: most}
+		if share := blocksOfSM(&plan, m.board, cs); share > most {
+			plan.Blocks = workloads.Blocks{Mode: workloads.BlocksCount, Count: most}
 		}
 	}
-	return Execute(&p, Options{Workers: 1})
+	one := compiler{plan: &plan, kernels: c.kernels, machines: map[string]*machine{m.arch.Name: m}}
+	return one.run(point{c: cs, arch: m.arch.Name}, nil)
 }
 
 // waves is the number of blocks in the waves that are simulated.
@@ -244,21 +249,16 @@ func (c *compiler) ranking(cs *workloads.Case) (*Ranking, error) {
 }
 
 // enter adds a run.
-func (c *compiler) enter(k *Ranking, cs *workloads.Case, r *Run, plan *workloads.Plan) error {
-	m := c.machines[r.Arch]
+func (c *compiler) enter(k *Ranking, cs *workloads.Case, r *Run, m *machine) error {
 	p, err := c.program(cs, m)
 	if err != nil {
 		return &InputError{err}
-	}
-	board, err := configs.LoadBoard(r.Board)
-	if err != nil {
-		return err
 	}
 	k.Kernel = r.Kernel
 	e := RankEntry{Arch: r.Arch, Family: m.arch.Family, Board: r.Board, SMs: r.SMs, ClockMHz: r.ClockMHz, Cycles: r.Cycles, TimeUS: r.TimeUS,
 		BlocksRun: r.BlocksRun, BlocksShare: r.BlocksRun, Limiter: shortLimiter(r), Sentence: r.Limiter.Sentence, Occupancy: r.Occupancy.Achieved,
 		Features: map[string]string{}, Confidence: r.Confidence, Check: r.Check}
-	if share := blocksOfSM(plan, board, cs); plan.Blocks.Mode == workloads.BlocksShare && share > r.BlocksRun {
+	if share := blocksOfSM(c.plan, m.board, cs); c.plan.Blocks.Mode == workloads.BlocksShare && share > r.BlocksRun {
 		scale := float64(share) / float64(r.BlocksRun)
 		e.Cycles, e.TimeUS, e.BlocksShare, e.Scaled = uint64(math.Round(float64(e.Cycles)*scale)), e.TimeUS*scale, share, true
 	}
@@ -329,7 +329,7 @@ func (c *compiler) features(cs *workloads.Case) ([]feature, error) {
 		out = append(out, feature{"VIDEO", has(isa.OpVADD2, isa.OpVADD4, isa.OpVMNMX2, isa.OpVMNMX4, isa.OpVSET2, isa.OpVSET4, isa.OpVAVRG2, isa.OpVAVRG4, isa.OpVABSDIFF2,
 			isa.OpVABSDIFF4)})
 	}
-	p, err := c.program(cs, c.machines["sm_90"])
+	p, err := c.program(cs, c.machines[reference])
 	if err != nil {
 		return out, nil // what sm_90 cannot run has no reference
 	}

@@ -45,7 +45,7 @@ func (l *library) constants(p *isa.Program) error {
 		return nil
 	}
 	bank := make([]byte, bankBytes)
-	sources, err := l.consts.get(l.readConstants)
+	sources, err := l.consts()
 	if err != nil {
 		return err
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/sarchlab/smsim/isa/lower"
 	"github.com/sarchlab/smsim/isa/ptx"
 	"github.com/sarchlab/smsim/isa/sass"
+	"github.com/sarchlab/smsim/lazy"
 	"github.com/sarchlab/smsim/sim"
 	"github.com/sarchlab/smsim/sm"
 )
@@ -52,44 +53,20 @@ type library struct {
 	dir  fs.FS
 	arch *configs.Arch
 
-	mu       sync.Mutex
-	listings map[string]*once[*sass.Listing]
-	modules  map[string]*once[*ptx.Module]
-	consts   *once[map[string]map[uint8][]byte]
-	inputs   *once[[3][]byte]
-}
-
-// once is a value that the first user makes.
-type once[T any] struct {
-	once sync.Once
-	v    T
-	err  error
-}
-
-func (o *once[T]) get(build func() (T, error)) (T, error) {
-	o.once.Do(func() { o.v, o.err = build() })
-	return o.v, o.err
+	listings lazy.Values[string, *sass.Listing] // by path
+	modules  lazy.Values[string, *ptx.Module]   // by path
+	consts   func() (map[string]map[uint8][]byte, error)
+	operands func() ([3][]byte, error)
 }
 
 func newLibrary(dir fs.FS, a *configs.Arch) *library {
-	return &library{dir: dir, arch: a, listings: map[string]*once[*sass.Listing]{}, modules: map[string]*once[*ptx.Module]{},
-		consts: new(once[map[string]map[uint8][]byte]), inputs: new(once[[3][]byte])}
-}
-
-// shared gives the entry of a name, making it if needed.
-func shared[T any](mu *sync.Mutex, m map[string]*once[T], name string) *once[T] {
-	mu.Lock()
-	defer mu.Unlock()
-	o := m[name]
-	if o == nil {
-		o = new(once[T])
-		m[name] = o
-	}
-	return o
+	l := &library{dir: dir, arch: a}
+	l.consts, l.operands = sync.OnceValues(l.readConstants), sync.OnceValues(l.readOperands)
+	return l
 }
 
 func (l *library) listing(path string) (*sass.Listing, error) {
-	return shared(&l.mu, l.listings, path).get(func() (*sass.Listing, error) {
+	return l.listings.Get(path, func() (*sass.Listing, error) {
 		b, err := readFile(l.dir, path)
 		if err != nil {
 			return nil, err
@@ -117,7 +94,7 @@ func (l *library) fromListing(path, function string) (*isa.Program, error) {
 
 // fromPTX is an entry of a PTX file, lowered for the architecture.
 func (l *library) fromPTX(path, function string) (*isa.Program, error) {
-	m, err := shared(&l.mu, l.modules, path).get(func() (*ptx.Module, error) {
+	m, err := l.modules.Get(path, func() (*ptx.Module, error) {
 		b, err := readFile(l.dir, path)
 		if err != nil {
 			return nil, err
@@ -130,22 +107,20 @@ func (l *library) fromPTX(path, function string) (*isa.Program, error) {
 	return lower.Compile(m, function, l.arch.Target(), lower.Options{})
 }
 
-// operands are the three input arrays of the form kernels, 2,048 64-bit words each.
-func (l *library) operands() ([3][]byte, error) {
-	return l.inputs.get(func() (in [3][]byte, err error) {
-		b, err := readFile(l.dir, "forms/inputs.bin")
-		if errors.Is(err, fs.ErrNotExist) {
-			b, err = bundledInputs()
-		}
-		if err != nil {
-			return in, err
-		}
-		n := len(b) / 3
-		for i := range in {
-			in[i] = b[n*i : n*(i+1)]
-		}
-		return in, nil
-	})
+// readOperands reads the three input arrays of the form kernels, 2,048 64-bit words each.
+func (l *library) readOperands() (in [3][]byte, err error) {
+	b, err := readFile(l.dir, "forms/inputs.bin")
+	if errors.Is(err, fs.ErrNotExist) {
+		b, err = bundledInputs()
+	}
+	if err != nil {
+		return in, err
+	}
+	n := len(b) / 3
+	for i := range in {
+		in[i] = b[n*i : n*(i+1)]
+	}
+	return in, nil
 }
 
 // worker replays rows one after another.
