@@ -35,6 +35,7 @@ func (f *fn) optimise() {
 	f.unroll()
 	f.ifConvert()
 	f.guardSelects()
+	f.raiseLoads()
 	f.uniformInvariants()
 	f.keepWidening()
 }

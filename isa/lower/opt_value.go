@@ -453,26 +453,34 @@ func (v *numberer) stable(o *isa.Operand) bool {
 
 // pure says that the instruction's results depend on its sources alone and that these are values.
 func (v *numberer) pure(in *isa.Inst) bool {
+	if !v.f.computes(in) {
+		return false
+	}
+	ok := true
+	if in.Op != isa.OpS2R {
+		v.f.uses(in, v.n, func(id int) { ok = ok && id < len(v.defs) && v.defs[id].value() })
+	}
+	return ok
+}
+
+// computes says that the instruction's results depend on its sources alone: executed elsewhere with the same sources, it gives
+// the same.
+func (f *fn) computes(in *isa.Inst) bool {
 	cl := in.Class()
 	if in.Op == isa.OpS2R {
 		return in.Src[0].Reg <= isa.SRWarpID && in.Src[0].Reg != isa.SRZ || in.Src[0].Reg == isa.SRCgaCtaID
 	}
-	if cl.IsMemory() || cl.IsControl() || hasEffect(in) || in.Op == isa.OpCS2R || in.Mod.Has(isa.ModX) && v.f.t.SM < 70 || isWarpWide(in) || in.Op == isa.OpNOP {
+	if cl.IsMemory() || cl.IsControl() || hasEffect(in) || in.Op == isa.OpCS2R || in.Mod.Has(isa.ModX) && f.t.SM < 70 || isWarpWide(in) || in.Op == isa.OpNOP {
 		return false
 	}
 	switch cl {
 	case isa.ClassS2R, isa.ClassS2UR, isa.ClassMEMBAR, isa.ClassDEPBAR, isa.ClassR2UR:
 		return false
 	}
-	ok := true
 	for k := range in.Src[:in.NSrc] {
-		v.f.members(&in.Src[k], func(kind isa.OperandKind, r isa.Reg) {
-			id := v.n.of(kind, r)
-			ok = ok && id < len(v.defs) && v.defs[id].value()
-		})
 		if o := &in.Src[k]; o.Kind == isa.KindSpecial || o.Kind == isa.KindBarrier {
-			ok = false
+			return false
 		}
 	}
-	return ok
+	return true
 }
