@@ -100,7 +100,7 @@ func compile(m *ptx.Module, src *ptx.Func, t *isa.Target, opt Options, keepLoops
 func newFn(t *isa.Target, m *ptx.Module, src *ptx.Func) *fn {
 	return &fn{t: t, m: m, src: src, nextReg: isa.VirtualBase, nextPred: isa.VirtualBase, nextUReg: isa.VirtualBase, nextUPred: isa.VirtualBase,
 		tuples: map[isa.Reg][]isa.Reg{}, utuples: map[isa.Reg][]isa.Reg{}, inTuple: map[isa.Reg]isa.Reg{}, inUTuple: map[isa.Reg]bool{},
-		fileNum: map[int]int16{}, sizes: map[isa.SourcePos]int{}, syms: map[*ptx.Var]*symbol{}, locals: map[*ptx.Var]*symbol{}}
+		halves: map[isa.Reg]bool{}, fileNum: map[int]int16{}, sizes: map[isa.SourcePos]int{}, syms: map[*ptx.Var]*symbol{}, locals: map[*ptx.Var]*symbol{}}
 }
 
 // adopt takes over what the units of a kernel share: placed variables, constants, source files.

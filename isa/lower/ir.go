@@ -34,6 +34,8 @@ type fn struct {
 	inTuple   map[isa.Reg]isa.Reg   // member -> first register of its tuple
 	inUTuple  map[isa.Reg]bool      // uniform registers of pairs
 
+	halves map[isa.Reg]bool // registers that PTX declares with 16 bits
+
 	files         []string // CUDA source files of .loc
 	fileNum       map[int]int16
 	shared        int64 // static shared bytes so far

@@ -38,6 +38,7 @@ func (f *fn) optimise() {
 	f.raiseLoads()
 	f.uniformInvariants()
 	f.keepWidening()
+	f.keepCopies()
 }
 
 // cleanup removes what expansion and legalisation left over.

@@ -135,6 +135,9 @@ func (f *fn) newRegSymbol(name string, v *ptx.Var) *symbol {
 	if n == 2 || n == 4 {
 		f.setTuple(y.words)
 	}
+	if n == 1 && typeBits(v.Type) == 16 {
+		f.halves[y.words[0]] = true
+	}
 	return y
 }
 
