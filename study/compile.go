@@ -19,12 +19,13 @@ type compiler struct {
 	machines map[string]*machine
 	probes   probes
 
-	*kernels
+	*Compiled
 }
 
-// kernels are the parsed files and compiled kernels of a plan. Plans that differ in what they simulate, not in how kernels
-// are read and for which architectures, can share them.
-type kernels struct {
+// Compiled are parsed files and compiled kernels, made when they are first needed. Plans that differ in what they simulate,
+// not in how kernels are read (semantics, unknown instructions) nor in the numbers of the architectures, can share them:
+// a kernel is compiled once for each [workloads.KernelFile], entry and architecture. The zero value is empty.
+type Compiled struct {
 	sources  lazy.Values[*workloads.KernelFile, *source]
 	programs lazy.Values[programKey, *isa.Program]
 }
@@ -36,7 +37,7 @@ type programKey struct {
 }
 
 func newCompiler(plan *workloads.Plan, archs []string) (*compiler, error) {
-	c := &compiler{plan: plan, machines: map[string]*machine{}, kernels: &kernels{}}
+	c := &compiler{plan: plan, machines: map[string]*machine{}, Compiled: &Compiled{}}
 	for _, name := range archs {
 		m, err := loadMachine(name, &plan.Settings)
 		if err != nil {

@@ -29,6 +29,8 @@ type Options struct {
 	Progress func(Progress)
 	// SampleCycles asks for a time series in each result with samples of that width; 0: none.
 	SampleCycles uint64
+	// Compiled, if given, keeps what is compiled for further executions.
+	Compiled *Compiled
 	// Issues, if given, records what one simulation issues within its window; the plan must give one simulation.
 	Issues *observe.IssueTrace
 
@@ -102,6 +104,9 @@ func Execute(plan *workloads.Plan, opt Options) (*Report, error) {
 	if err != nil {
 		return nil, &InputError{err}
 	}
+	if opt.Compiled != nil {
+		comp.Compiled = opt.Compiled
+	}
 	comp.probes = probes{hot: opt.hot, sample: opt.SampleCycles, trace: opt.Issues, keepOutputs: opt.keepOutputs, wholeOutputs: opt.wholeOutputs}
 	var points []point
 	for _, a := range comp.order {
@@ -143,6 +148,35 @@ func Execute(plan *workloads.Plan, opt Options) (*Report, error) {
 	rep.Comparisons = Compare(rep, plan.Compare)
 	rep.Answer = Answer(rep)
 	return rep, nil
+}
+
+// ExecuteEach executes plans that stand for themselves, several at once. The reports have the order of the plans; the error
+// is that of the first plan of which nothing could be run.
+func ExecuteEach(plans []*workloads.Plan, opt Options) ([]*Report, error) {
+	reps, errs, idx := make([]*Report, len(plans)), make([]error, len(plans)), make([]int, len(plans))
+	for i := range idx {
+		idx[i] = i
+	}
+	each := opt
+	each.Workers = 1
+	each.Progress = nil
+	track := tracker{report: opt.Progress, share: make([]float64, len(plans)), insts: make([]uint64, len(plans))}
+	forEach(idx, opt.Workers, func(i int) {
+		reps[i], errs[i] = Execute(plans[i], each)
+		insts := uint64(0)
+		if reps[i] != nil {
+			for j := range reps[i].Runs {
+				insts += reps[i].Runs[j].WarpInstructions
+			}
+		}
+		track.update(i, 1, insts, true)
+	})
+	for _, err := range errs {
+		if err != nil {
+			return nil, err
+		}
+	}
+	return reps, nil
 }
 
 // allFailed joins the different messages of the failures; it is an InputError if all are.

@@ -196,7 +196,7 @@ func (c *compiler) rankOne(m *machine, cs *workloads.Case) (*Run, error) {
 			plan.Blocks = workloads.Blocks{Mode: workloads.BlocksCount, Count: most}
 		}
 	}
-	one := compiler{plan: &plan, kernels: c.kernels, machines: map[string]*machine{m.arch.Name: m}}
+	one := compiler{plan: &plan, Compiled: c.Compiled, machines: map[string]*machine{m.arch.Name: m}}
 	return one.run(point{c: cs, arch: m.arch.Name}, nil)
 }
 

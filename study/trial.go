@@ -13,59 +13,68 @@ type Trial struct {
 	Err    error   // why nothing ran
 }
 
-// Trials runs a base plan and plans to compare with it. Cases are matched by architecture and launch, whatever their variants' names. Outputs are
-// compared for the whole grid on the first architecture, on the others for the blocks that are simulated.
-func Trials(base *workloads.Plan, tries []*workloads.Plan, opt Options) (*Report, []Trial, error) {
-	opt.hot, opt.keepOutputs = 1<<20, true
-	run := func(p *workloads.Plan) (*Report, error) {
-		first, rest := *p, *p
-		archs := p.Archs
-		if len(archs) == 0 {
-			archs = planArchs(p)
-		}
-		first.Archs, rest.Archs = archs[:1], archs[1:]
-		whole := opt
-		whole.wholeOutputs = true
-		rep, err := Execute(&first, whole)
-		if len(archs) == 1 {
-			return rep, err
-		}
-		more, err2 := Execute(&rest, opt)
-		switch {
-		case err != nil && err2 != nil:
-			return nil, err
-		case err != nil:
-			more.Failures = slices.Concat([]Failure{{Arch: archs[0], Error: err.Error(), Err: err}}, more.Failures)
-			return more, nil
-		case err2 != nil:
-			for _, a := range archs[1:] {
-				rep.Failures = append(rep.Failures, Failure{Arch: a, Error: err2.Error(), Err: err2})
+// Trials compares plans with a base plan. Cases are matched by architecture and launch, whatever their variants' names.
+// Outputs are compared for the whole grid on the first architecture, on the others for the blocks that are simulated.
+type Trials struct {
+	Base *Report
+	opt  Options
+}
+
+// NewTrials runs the base plan.
+func NewTrials(base *workloads.Plan, opt Options) (*Trials, error) {
+	t := &Trials{opt: opt}
+	t.opt.hot, t.opt.keepOutputs = 1<<20, true
+	var err error
+	t.Base, err = t.run(base)
+	return t, err
+}
+
+// Try runs a plan and compares it with the base.
+func (t *Trials) Try(p *workloads.Plan) Trial {
+	var out Trial
+	if out.Report, out.Err = t.run(p); out.Err != nil {
+		return out
+	}
+	for i := range out.Report.Runs {
+		v := &out.Report.Runs[i]
+		for j := range t.Base.Runs {
+			if a := &t.Base.Runs[j]; a.Arch == v.Arch && a.Launch == v.Launch && a.Cycles > 0 && v.Cycles > 0 {
+				out.Pairs = append(out.Pairs, pairOf(a, v))
 			}
-			return rep, nil
 		}
-		rep.Runs, rep.Failures = append(rep.Runs, more.Runs...), append(rep.Failures, more.Failures...)
+	}
+	return out
+}
+
+// run executes a plan on its first architecture with the outputs of the whole grid, then on the others.
+func (t *Trials) run(p *workloads.Plan) (*Report, error) {
+	first, rest := *p, *p
+	archs := p.Archs
+	if len(archs) == 0 {
+		archs = planArchs(p)
+	}
+	first.Archs, rest.Archs = archs[:1], archs[1:]
+	whole := t.opt
+	whole.wholeOutputs = true
+	rep, err := Execute(&first, whole)
+	if len(archs) == 1 {
+		return rep, err
+	}
+	more, err2 := Execute(&rest, t.opt)
+	switch {
+	case err != nil && err2 != nil:
+		return nil, err
+	case err != nil:
+		more.Failures = slices.Concat([]Failure{{Arch: archs[0], Error: err.Error(), Err: err}}, more.Failures)
+		return more, nil
+	case err2 != nil:
+		for _, a := range archs[1:] {
+			rep.Failures = append(rep.Failures, Failure{Arch: a, Error: err2.Error(), Err: err2})
+		}
 		return rep, nil
 	}
-	b, err := run(base)
-	if err != nil {
-		return nil, nil, err
-	}
-	var out []Trial
-	for _, p := range tries {
-		t := Trial{}
-		if t.Report, t.Err = run(p); t.Err == nil {
-			for i := range t.Report.Runs {
-				v := &t.Report.Runs[i]
-				for j := range b.Runs {
-					if a := &b.Runs[j]; a.Arch == v.Arch && a.Launch == v.Launch && a.Cycles > 0 && v.Cycles > 0 {
-						t.Pairs = append(t.Pairs, pairOf(a, v))
-					}
-				}
-			}
-		}
-		out = append(out, t)
-	}
-	return b, out, nil
+	rep.Runs, rep.Failures = append(rep.Runs, more.Runs...), append(rep.Failures, more.Failures...)
+	return rep, nil
 }
 
 // Runs are the two runs of the comparison: the baseline's and the variant's.

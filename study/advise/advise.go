@@ -48,7 +48,8 @@ type Rewritten struct {
 	Taken   bool               `json:"in_together"`
 
 	change   *Change
-	replaced bool // the rules before it leave nothing to rewrite
+	plan     *workloads.Plan // of the rewritten kernel
+	replaced bool            // the rules before it leave nothing to rewrite
 }
 
 // Together is every rewrite that loses on none of the architectures, applied one after the other.
@@ -61,6 +62,8 @@ type Together struct {
 	Fast    []string           `json:"fast_for,omitempty"`
 	Equal   bool               `json:"outputs_equal"`
 	PTX     string             `json:"-"` // the rewritten module, "" if there is nothing to rewrite
+
+	plan *workloads.Plan // of the rewritten module
 }
 
 // Options are the choices of an advice.
@@ -106,14 +109,12 @@ func Advise(plan *workloads.Plan, opt Options) (*Advice, error) {
 			found = append(found, ch)
 		}
 	}
-	var tries []*workloads.Plan
-	for _, ch := range found {
-		tries = append(tries, withText(plan, ch.Text, fn.Name))
-	}
-	base, trials, err := study.Trials(plan, tries, opt.Options)
+	opt.Compiled = &study.Compiled{}
+	trials, err := study.NewTrials(plan, opt.Options)
 	if err != nil {
 		return nil, err
 	}
+	base := trials.Base
 	a := &Advice{Schema: sim.Schema, Kernel: fn.Name, File: c.Kernel.Path, Launch: c.Launch, Archs: base.Archs(), Equal: true,
 		Rewrites: []Rewritten{}, Limiters: map[string]string{}, Cycles: map[string]uint64{}, runs: map[string]*study.Run{}, failures: map[string]string{}}
 	for i := range base.Runs {
@@ -123,31 +124,34 @@ func Advise(plan *workloads.Plan, opt Options) (*Advice, error) {
 	for _, f := range base.Failures {
 		a.failures[f.Arch] = f.Error
 	}
-	for i, t := range trials {
-		if r := judge(a.Archs, found[i], &t); !found[i].silent || r.matters() {
+	for _, ch := range found {
+		p := withText(plan, ch.Text, fn.Name)
+		t := trials.Try(p)
+		if r := judge(a.Archs, ch, &t); !ch.silent || r.matters() {
+			r.plan = p
 			a.Rewrites = append(a.Rewrites, r)
 		}
 	}
-	if err := a.combine(plan, fn.Name, params, opt); err != nil {
+	if err := a.combine(plan, fn.Name, params, trials); err != nil {
 		return nil, err
 	}
-	text, gain := a.subject()
-	if opt.NoWarps || text == "" {
+	changed, gain := a.subject()
+	if opt.NoWarps || changed == nil {
 		return a, nil
 	}
-	if a.Warps, err = a.residentWarps(plan, fn.Name, text, opt); err != nil {
+	if a.Warps, err = a.residentWarps(plan, changed, opt); err != nil {
 		return nil, err
 	}
-	a.Work, err = a.independentWork(plan, fn.Name, text, gain, opt)
+	a.Work, err = a.independentWork(plan, changed, gain, opt)
 	return a, err
 }
 
 // subject is the rewritten kernel of which is told what would have to change for it to pay: all rewrites that are taken, or else the best
-// of those that keep the outputs; "" if there is none.
-func (a *Advice) subject() (text string, gain map[string]float64) {
+// of those that keep the outputs; nil if there is none.
+func (a *Advice) subject() (changed *workloads.Plan, gain map[string]float64) {
 	if a.Together.PTX != "" {
 		a.Subject = a.Together.Rules
-		return a.Together.PTX, a.Together.SpeedUp
+		return a.Together.plan, a.Together.SpeedUp
 	}
 	var best *Rewritten
 	most := 0.0
@@ -162,10 +166,10 @@ func (a *Advice) subject() (text string, gain map[string]float64) {
 		}
 	}
 	if best == nil {
-		return "", nil
+		return nil, nil
 	}
 	a.Subject = []string{best.Rule}
-	return best.change.Text, best.SpeedUp
+	return best.plan, best.SpeedUp
 }
 
 // withText is the plan with another text of the kernel file. The file's name stays, so that messages and profiles show it.
@@ -256,7 +260,7 @@ func (r *Rewritten) keeps(archs []string) bool {
 }
 
 // combine applies the rules that keep the outputs and lose on no architecture, one after the other, and simulates the result.
-func (a *Advice) combine(plan *workloads.Plan, entry string, params map[string]uint64, opt Options) error {
+func (a *Advice) combine(plan *workloads.Plan, entry string, params map[string]uint64, trials *study.Trials) error {
 	c := plan.Cases[0]
 	text := c.Kernel.Text
 	var last *Rewritten
@@ -281,19 +285,17 @@ func (a *Advice) combine(plan *workloads.Plan, entry string, params map[string]u
 		a.Together = Together{Rules: []string{}, SpeedUp: map[string]float64{}, Fewer: map[string]float64{}, Reasons: map[string]string{}, Equal: true}
 		return nil
 	case 1:
-		a.Together = Together{Rules: a.Together.Rules, Fast: a.Together.Fast, SpeedUp: last.SpeedUp, Fewer: last.Fewer, Why: last.Why, Reasons: last.Reasons, Equal: true, PTX: last.change.Text}
+		a.Together = Together{Rules: a.Together.Rules, Fast: a.Together.Fast, SpeedUp: last.SpeedUp, Fewer: last.Fewer, Why: last.Why, Reasons: last.Reasons, Equal: true, PTX: last.change.Text, plan: last.plan}
 		return nil
 	}
-	_, trials, err := study.Trials(plan, []*workloads.Plan{withText(plan, string(text), entry)}, opt.Options)
-	if err != nil {
-		return err
-	}
+	all := withText(plan, string(text), entry)
+	t := trials.Try(all)
 	trades := false
 	for _, r := range a.Rewrites {
 		trades = trades || r.Taken && r.change.Rule.trades
 	}
-	r := judge(a.Archs, &Change{Rule: Rule{trades: trades}}, &trials[0])
-	a.Together = Together{Rules: a.Together.Rules, Fast: a.Together.Fast, SpeedUp: r.SpeedUp, Fewer: r.Fewer, Why: r.Why, Reasons: r.Reasons, Equal: r.Equal, PTX: string(text)}
+	r := judge(a.Archs, &Change{Rule: Rule{trades: trades}}, &t)
+	a.Together = Together{Rules: a.Together.Rules, Fast: a.Together.Fast, SpeedUp: r.SpeedUp, Fewer: r.Fewer, Why: r.Why, Reasons: r.Reasons, Equal: r.Equal, PTX: string(text), plan: all}
 	if !r.Equal {
 		a.Equal, a.Together.PTX = false, ""
 		return errors.New("the rewrites together change the outputs, though each alone does not: " + r.Differs)

@@ -27,7 +27,7 @@ func TestCopies(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, n := range c.n {
-				many, err := multiplied(p, "sm_90", p.Cases[0].Entry, string(p.Cases[0].Kernel.Text), n)
+				many, err := multiplied(p, "sm_90", p.Cases[0].Entry, n)
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -30,37 +30,44 @@ const paysAt = 1.05
 
 // residentWarps simulates the kernel and the rewrites with one block on the SM, then two, four, up to what fits: more warps are more independent work
 // to hide latencies behind. The blocks are of the launch; the rest of the machine is taken as equally busy.
-func (a *Advice) residentWarps(plan *workloads.Plan, entry, text string, opt Options) (map[string]Warps, error) {
-	out := map[string]Warps{}
+func (a *Advice) residentWarps(plan, changed *workloads.Plan, opt Options) (map[string]Warps, error) {
+	type point struct {
+		arch   string
+		blocks int
+	}
+	var points []point
+	var plans []*workloads.Plan // the kernel as it is and changed, by turns
 	total := plan.Cases[0].Grid.Count()
 	for _, arch := range a.Archs {
 		r := a.runs[arch]
 		if r == nil {
 			continue
 		}
-		w := Warps{PaysAt: paysAt}
 		most := min(r.Occupancy.TheoreticalBlocks, total)
 		for n := 1; n <= most; n = next(n, most) {
-			p := *plan
-			p.Archs = []string{arch}
-			p.Blocks = workloads.Blocks{Mode: workloads.BlocksCount, Count: n}
-			p.Check = workloads.CheckNone
-			base, err := study.Execute(&p, opt.Options)
-			if err != nil {
-				return nil, err
-			}
-			rep, err := study.Execute(withText(&p, text, entry), opt.Options)
-			if err != nil {
-				return nil, err
-			}
-			x, y := &base.Runs[0], &rep.Runs[0]
-			pt := WarpPoint{Blocks: n, Warps: x.Occupancy.AchievedWarps / float64(schedulers(x)), SpeedUp: float64(x.Cycles) / float64(y.Cycles), Limiter: short(x), Limiter2: short(y)}
-			w.Points = append(w.Points, pt)
-			if w.PaysFrom == 0 && pt.SpeedUp >= paysAt {
-				w.PaysFrom = pt.Warps
+			points = append(points, point{arch, n})
+			for _, kernel := range []*workloads.Plan{plan, changed} {
+				p := *kernel
+				p.Archs, p.Check = []string{arch}, workloads.CheckNone
+				p.Blocks = workloads.Blocks{Mode: workloads.BlocksCount, Count: n}
+				plans = append(plans, &p)
 			}
 		}
-		out[arch] = w
+	}
+	reps, err := study.ExecuteEach(plans, opt.Options)
+	if err != nil {
+		return nil, err
+	}
+	out := map[string]Warps{}
+	for i, at := range points {
+		x, y := &reps[2*i].Runs[0], &reps[2*i+1].Runs[0]
+		pt := WarpPoint{Blocks: at.blocks, Warps: x.Occupancy.AchievedWarps / float64(schedulers(x)), SpeedUp: float64(x.Cycles) / float64(y.Cycles), Limiter: short(x), Limiter2: short(y)}
+		w := out[at.arch]
+		w.PaysAt, w.Points = paysAt, append(w.Points, pt)
+		if w.PaysFrom == 0 && pt.SpeedUp >= paysAt {
+			w.PaysFrom = pt.Warps
+		}
+		out[at.arch] = w
 	}
 	return out, nil
 }

@@ -32,7 +32,7 @@ var pieces = [...]int{2, 4, 8}
 
 // independentWork simulates the kernel and the rewrites with several pieces of work a thread, on the architectures on which they do not pay
 // as launched, until they do.
-func (a *Advice) independentWork(plan *workloads.Plan, entry, text string, gain map[string]float64, opt Options) (map[string]Work, error) {
+func (a *Advice) independentWork(plan, changed *workloads.Plan, gain map[string]float64, opt Options) (map[string]Work, error) {
 	out := map[string]Work{}
 	for _, arch := range a.Archs {
 		if _, ran := gain[arch]; !ran || gain[arch] >= paysAt {
@@ -40,7 +40,7 @@ func (a *Advice) independentWork(plan *workloads.Plan, entry, text string, gain 
 		}
 		w := Work{PaysAt: paysAt}
 		for _, n := range pieces {
-			pt, err := piecesOn(plan, arch, entry, text, n, opt)
+			pt, err := piecesOn(plan, changed, arch, n, opt)
 			if err != nil {
 				// The first line says it; what follows shows the place in the launch's file.
 				w.Note, _, _ = strings.Cut(err.Error(), "\n")
@@ -59,18 +59,22 @@ func (a *Advice) independentWork(plan *workloads.Plan, entry, text string, gain 
 }
 
 // piecesOn compares the kernel and its rewrite with n pieces of work a thread.
-func piecesOn(plan *workloads.Plan, arch, entry, text string, n int, opt Options) (*WorkPoint, error) {
+func piecesOn(plan, changed *workloads.Plan, arch string, n int, opt Options) (*WorkPoint, error) {
+	var plans []*workloads.Plan
+	for _, kernel := range []*workloads.Plan{plan, changed} {
+		p, err := multiplied(kernel, arch, changed.Cases[0].Entry, n)
+		if err != nil {
+			return nil, err
+		}
+		plans = append(plans, p)
+	}
+	reps, err := study.ExecuteEach(plans, opt.Options)
+	if err != nil {
+		return nil, err
+	}
 	var runs [2]*study.Run
-	for i, t := range []string{string(plan.Cases[0].Kernel.Text), text} {
-		p, err := multiplied(plan, arch, entry, t, n)
-		if err != nil {
-			return nil, err
-		}
-		rep, err := study.Execute(p, opt.Options)
-		if err != nil {
-			return nil, err
-		}
-		runs[i] = &rep.Runs[0]
+	for i := range runs {
+		runs[i] = &reps[i].Runs[0]
 		// Each piece has written what the first one has.
 		outs := runs[i].Outputs
 		for j := range outs {
@@ -89,7 +93,7 @@ func piecesOn(plan *workloads.Plan, arch, entry, text string, n int, opt Options
 }
 
 // multiplied is the plan with n pieces of work a thread: further buffers with the content of the first.
-func multiplied(plan *workloads.Plan, arch, entry, text string, n int) (*workloads.Plan, error) {
+func multiplied(plan *workloads.Plan, arch, entry string, n int) (*workloads.Plan, error) {
 	c := plan.Cases[0]
 	buffers := make([]bool, len(c.Args))
 	for i := range c.Args {
@@ -98,7 +102,7 @@ func multiplied(plan *workloads.Plan, arch, entry, text string, n int) (*workloa
 			return nil, fmt.Errorf("it reads a texture")
 		}
 	}
-	many, err := Copies(c.Kernel.Path, []byte(text), entry, buffers, c.DynamicShared, n)
+	many, err := Copies(c.Kernel.Path, c.Kernel.Text, entry, buffers, c.DynamicShared, n)
 	if err != nil {
 		return nil, err
 	}
