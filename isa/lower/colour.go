@@ -13,7 +13,13 @@ func (a *allocation) assign(limit int) (spill []int32, regs int) {
 		if file == 2 {
 			size = 63
 		}
-		if s, _ := a.colour(file, size, 0); len(s) > 0 {
+		a.spread = file == 1
+		s, _ := a.colour(file, size, 0)
+		if len(s) > 0 && a.spread {
+			a.spread = false
+			s, _ = a.colour(file, size, 0)
+		}
+		if len(s) > 0 {
 			return s, 0
 		}
 	}
@@ -98,8 +104,10 @@ func (a *allocation) colour(file, size, order int) (spill []int32, top int) {
 	})
 	var taken [256]uint8
 	var fetched [256]int32 // position at which a memory instruction last read the register
+	var touched [256]int32 // position at which the register was last in use
 	for i := range fetched {
 		fetched[i] = -recentFetch
+		touched[i] = -recentPred
 	}
 	for _, u := range units {
 		members := a.parts[u]
@@ -134,12 +142,20 @@ func (a *allocation) colour(file, size, order int) (spill []int32, top int) {
 			}
 			// A later register is worth it only if it does not raise the count, or if the write would wait for a
 			// memory instruction to have read the register and there are registers that cost no occupancy.
-			if choice >= 0 && base >= max(top, a.soft) && (!waits || base+width > a.roof) {
+			if choice >= 0 && !(file == 1 && a.spread) && base >= max(top, a.soft) && (!waits || base+width > a.roof) {
 				break
 			}
 			var cost float32
 			late := false
+			if file == 1 && a.spread {
+				cost = float32(max(0, recentPred-max(0, a.first[u]-touched[base])))
+			}
 			if file == 0 {
+				for k, m := range members {
+					if d := a.first[a.find(m)] - touched[base+k]; d >= 0 && d < recentUse {
+						cost += float32(recentUse-d) / 10
+					}
+				}
 				if width == 1 {
 					cost = a.bankCost(u, base)
 				}
@@ -164,6 +180,7 @@ func (a *allocation) colour(file, size, order int) (spill []int32, top int) {
 		for k, m := range members {
 			r := a.find(m)
 			a.color[r] = int16(choice + k)
+			touched[choice+k] = max(touched[choice+k], a.last[r])
 			if a.fetch[r] >= 0 {
 				fetched[choice+k] = max(fetched[choice+k], a.fetch[r])
 			}
@@ -179,6 +196,14 @@ const spareRegs = 2
 // recentFetch is the number of instructions during which a register that a memory instruction read is better
 // not written: the write would wait for the read.
 const recentFetch = 12
+
+// A register or predicate that was in use until a moment ago is better left alone, so that fillStalls can move the instructions
+// apart: recentUse and recentPred are the numbers of instructions after which it no longer matters. A predicate that guards is
+// ready late, and there are always seven.
+const (
+	recentUse  = 8
+	recentPred = 64
+)
 
 // reserved says that registers base..base+width-1 include the stack pointer or RZ.
 func (f *fn) reserved(base, width int) bool {

@@ -172,6 +172,17 @@ func (f *fn) registerLimit(opt Options) int {
 	if opt.MaxRegs > 0 {
 		limit = min(limit, opt.MaxRegs)
 	}
+	if threads := f.blockThreads(); threads > 0 {
+		file, slots, _ := registerFile(f.t.SM)
+		// More blocks than there are threads for are not resident, whatever .minnctapersm asks.
+		blocks := min(max(1, f.src.MinNCTA), max(1, slots/threads))
+		limit = min(limit, max(16, file/(threads*blocks)/8*8))
+	}
+	return max(limit, 16)
+}
+
+// blockThreads is the number of threads of the largest block that the kernel allows, in whole warps; 0: it does not say.
+func (f *fn) blockThreads() int {
 	threads := 1
 	for _, d := range f.src.MaxNTid {
 		threads *= max(1, d)
@@ -179,14 +190,11 @@ func (f *fn) registerLimit(opt Options) int {
 	if r := f.src.ReqNTid; r[0] > 0 {
 		threads = max(1, r[0]) * max(1, r[1]) * max(1, r[2])
 	}
-	if threads > 1 {
-		file, slots, most := registerFile(f.t.SM)
-		threads = min(alignInt(threads, 32), most)
-		// More blocks than there are threads for are not resident, whatever .minnctapersm asks.
-		blocks := min(max(1, f.src.MinNCTA), max(1, slots/threads))
-		limit = min(limit, max(16, file/(threads*blocks)/8*8))
+	if threads == 1 {
+		return 0
 	}
-	return max(limit, 16)
+	_, _, most := registerFile(f.t.SM)
+	return min(alignInt(threads, 32), most)
 }
 
 // registerFile is the registers of an SM, the threads it holds, and the threads a block may have.

@@ -16,18 +16,20 @@ type allocation struct {
 	edge   []uint64 // triangular bit matrix of interferences; nil: sparse holds them
 	sparse map[uint64]bool
 	// Tuples: unit[i] is the first member's number, part[i] the position inside; size[unit] members.
-	unit  []int32
-	part  []int8
-	parts map[int32][]int32
-	first []int32 // position of the first definition or use
-	cost  []float64
-	used  []bool
-	color []int16
-	pairs []movePair
-	mates [][]mate
-	soft  int     // registers known to be needed in any case
-	roof  int     // registers that may be used to keep writes away from recent reads of memory instructions
-	fetch []int32 // last position at which a memory instruction reads the register, -1: never
+	unit   []int32
+	part   []int8
+	parts  map[int32][]int32
+	first  []int32 // position of the first definition or use
+	last   []int32 // position of the last one
+	cost   []float64
+	used   []bool
+	color  []int16
+	pairs  []movePair
+	mates  [][]mate
+	spread bool    // predicates are given out in turn
+	soft   int     // registers known to be needed in any case
+	roof   int     // registers that may be used to keep writes away from recent reads of memory instructions
+	fetch  []int32 // last position at which a memory instruction reads the register, -1: never
 }
 
 // movePair is a copy between two registers of one file.
@@ -156,7 +158,7 @@ func (f *fn) newAllocation() *allocation {
 	n := l.n
 	t := n.total
 	a := &allocation{f: f, n: n, alias: make([]int32, t), adj: make([][]int32, t), unit: make([]int32, t), part: make([]int8, t),
-		parts: map[int32][]int32{}, first: make([]int32, t), cost: make([]float64, t), used: make([]bool, t), color: make([]int16, t),
+		parts: map[int32][]int32{}, first: make([]int32, t), last: make([]int32, t), cost: make([]float64, t), used: make([]bool, t), color: make([]int16, t),
 		mates: make([][]mate, t), fetch: make([]int32, t), roof: f.freeRegs()}
 	if t <= maxMatrix {
 		a.edge = make([]uint64, t*(t-1)/2/64+1)
@@ -178,6 +180,7 @@ func (f *fn) newAllocation() *allocation {
 			touch := func(id int) {
 				a.used[id] = true
 				a.cost[id] += weight
+				a.last[id] = pos
 				if a.first[id] < 0 {
 					a.first[id] = pos
 				}

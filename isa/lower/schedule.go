@@ -30,19 +30,18 @@ func (f *fn) schedLatency(in *isa.Inst) int {
 	return min(l, maxLookahead)
 }
 
-// pressureTarget is the number of general registers up to which loads are hoisted: what lets the target's SM be
-// full of warps where it holds 64 warps, and twice that on the smaller SMs, as the compiler does.
+// fewestTarget is the least register target, for the small register files of the first generations.
+const fewestTarget = 16
+
+// pressureTarget is the number of general registers up to which loads are hoisted: what lets the target's SM hold as many
+// warps as it can of blocks of the size that the kernel declares, or of any size.
 func (f *fn) pressureTarget(limit int) int {
-	t := 64
-	switch sm := f.t.SM; {
-	case sm < 20:
-		t = 16
-	case sm < 30:
-		t = 20
-	case sm < 75, sm == 80, sm == 90, sm == 100, sm == 103:
-		t = 32
+	file, slots, _ := registerFile(f.t.SM)
+	resident := slots
+	if threads := f.blockThreads(); threads > 0 {
+		resident = max(1, slots/threads) * threads
 	}
-	return min(t-f.systemRegs(), limit)
+	return min(max(fewestTarget, file/resident/8*8)-f.systemRegs(), limit)
 }
 
 // freeRegs is the number of registers that cost no occupancy on the target.

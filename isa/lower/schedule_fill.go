@@ -76,7 +76,8 @@ func (f *fn) fillStalls() {
 	}
 }
 
-// fillLatency is the most that fillStalls expects of a load: that of L1. What takes longer other warps hide.
+// fillLatency is the most that the schedulers keep other instructions behind a load for: that of L1. What takes longer other warps
+// hide. Before allocation loads go first nevertheless, by globalLoad.
 const fillLatency = 30
 
 // longer says that instruction i lies on a longer path to the block's end than j, or on an equal one and comes first.

@@ -59,7 +59,7 @@ func (s *scheduler) list(in, out bitset) []int32 {
 		}
 		for _, e := range nd.succs {
 			t := &s.nodes[e.to]
-			t.early = max(t.early, now+e.lat)
+			t.early = max(t.early, now+min(e.lat, fillLatency))
 			if t.preds--; t.preds == 0 {
 				ready = append(ready, e.to)
 			}
