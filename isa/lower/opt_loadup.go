@@ -5,13 +5,13 @@ import "github.com/sarchlab/smsim/isa"
 // maxAddressCode is the number of instructions that may move up with a load to compute its address.
 const maxAddressCode = 8
 
-// maxArm is the number of instructions of a branch that loads are raised over.
-const maxArm = 16
+// maxArms is the number of blocks of a branch that loads rise over: ptxas does it for an if inside an if, and not for eight.
+const maxArms = 2
 
-// raiseLoads moves loads of constant data, with their address computation, from a block up to the highest block of the
-// same loop that executes exactly when it does: over an if, a shuffle or a barrier between them. That is how ptxas
-// brings the loads of an unrolled loop's rounds together when each round has branches. A load stays where the registers
-// on the way would not last.
+// raiseLoads moves loads from global memory, with their address computation, from a block up to the highest block of the same
+// loop that executes exactly when it does: over an if without else, a shuffle or a barrier between them, but not over stores
+// that could change what is loaded. That is how ptxas 13.0 brings the loads of an unrolled loop's rounds together when each
+// round has branches (probed with 25 loops). A load goes only as far as registers last.
 func (f *fn) raiseLoads() {
 	n := f.numbering()
 	r := &raiser{f: f, n: n, defs: f.defSites(n), writes: make([][]place, n.total), limit: f.freeRegs()}
@@ -21,26 +21,41 @@ func (f *fn) raiseLoads() {
 		}
 	}
 	for _, b := range f.rpo {
-		to := highestEquivalent(b)
-		if to == b {
+		above := equivalents(b)
+		if len(above) == 0 {
 			continue
 		}
 		for i := range b.insts {
-			if in := &b.insts[i]; in.Op == isa.OpLDG && in.Mod.Has(isa.ModConstant) && in.Guard.Kind == isa.KindNone && r.results(in) {
-				r.raise(b, i, to)
+			in := &b.insts[i]
+			if in.Op != isa.OpLDG || in.Mod.Has(isa.ModStrong) || in.Guard.Kind != isa.KindNone || !r.results(in) {
+				continue
+			}
+			for k := len(above) - 1; k >= 0 && !r.raise(b, i, above[k]); k-- {
 			}
 		}
 	}
 	f.compact()
 }
 
-// highestEquivalent is the dominator farthest up that is in the same loop and executes exactly when the block does.
-func highestEquivalent(b *block) *block {
-	top := b
-	for d := b.idom; d != nil && d.loop == b.loop && postDominates(b, d); d = d.idom {
-		top = d
+// equivalents are the dominators, nearest first, that are in the same loop and execute exactly when the block does, as far up as
+// loads may rise over the branches between them.
+func equivalents(b *block) []*block {
+	var list []*block
+	below := b
+	for d := b.idom; d != nil && d.loop == b.loop && postDominates(b, d) && plainBranch(d); d = d.idom {
+		arms := between(d, below)[1:]
+		if len(arms) > maxArms {
+			break
+		}
+		for _, x := range arms {
+			if x.loop != b.loop || !plainBranch(x) || exchanges(x) {
+				return list
+			}
+		}
+		list = append(list, d)
+		below = d
 	}
-	return top
+	return list
 }
 
 // raiser moves instructions up; pressure is the registers live at once in each block, by block id, nil until needed.
@@ -71,12 +86,16 @@ type place struct {
 }
 
 // raise moves the load at b.insts[i] and what computes its address to the end of block to, if it can.
-func (r *raiser) raise(b *block, i int, to *block) {
+func (r *raiser) raise(b *block, i int, to *block) bool {
 	way := between(to, b)
+	constant := b.insts[i].Mod.Has(isa.ModConstant)
+	if !constant && changesMemory(b.insts[:i]) {
+		return false
+	}
 	passed := map[*block]bool{}
 	for _, x := range way[1:] {
-		if calls(x) || !postDominates(x, to) && !plainArm(x) {
-			return
+		if calls(x) || !constant && changesMemory(x.insts) {
+			return false
 		}
 		passed[x] = true
 	}
@@ -104,7 +123,7 @@ func (r *raiser) raise(b *block, i int, to *block) {
 		return ok
 	}
 	if !need(place{b, i}) || !r.lasts(&b.insts[i], way) {
-		return
+		return false
 	}
 	at := len(to.insts)
 	if to.terminator() != nil {
@@ -118,6 +137,7 @@ func (r *raiser) raise(b *block, i int, to *block) {
 		dead(in)
 	}
 	to.insts = append(to.insts[:at], append(moved, to.insts[at:]...)...)
+	return true
 }
 
 // calls says that the block calls a function.
@@ -130,19 +150,32 @@ func calls(b *block) bool {
 	return false
 }
 
-// plainArm says that the block is one side of a two-way branch, entered and left at one place, without an exchange between
-// lanes, which makes a second way of the branch for lanes that have come apart.
-func plainArm(b *block) bool {
-	if len(b.insts) > maxArm || len(b.preds) != 1 || len(b.succs) != 1 || len(b.preds[0].succs) > 2 || b.preds[0].loop != b.loop {
-		return false
-	}
+// plainBranch says that the block's branch, if it has one, only skips something: it is no if with an else and no switch.
+func plainBranch(b *block) bool {
+	return len(b.succs) < 2 || len(b.succs) == 2 && (b.succs[0] == b.ipdom || b.succs[1] == b.ipdom)
+}
+
+// exchanges says that the block has an exchange between lanes: within a branch that makes a second way of it, for lanes that have
+// come apart.
+func exchanges(b *block) bool {
 	for i := range b.insts {
 		switch b.insts[i].Class() {
 		case isa.ClassSHFL, isa.ClassVOTE, isa.ClassMATCH:
-			return false
+			return true
 		}
 	}
-	return true
+	return false
+}
+
+// changesMemory says that a load from global memory below the code may give another value than above it.
+func changesMemory(code []isa.Inst) bool {
+	for i := range code {
+		in := &code[i]
+		if fence(in) && in.Class() != isa.ClassBRA || writesMemory(in) && memSpaces(in)&memSpaces(&isa.Inst{Op: isa.OpLDG}) != 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // lasts says whether the registers suffice for the load's result in the blocks it is to pass, and books it.
