@@ -7,12 +7,20 @@ import "github.com/sarchlab/smsim/isa"
 const maxPredicated = 6
 
 // predication limits what can be predicated in place of the branch at the end of a block.
-func (f *fn) predication(b *block, u *uniformity) int {
-	if u.divergentBranch(b) {
-		return maxPredicated + 1
-	}
-	return maxPredicated
+type predication struct {
+	most  int
+	loads bool // loads from global memory too: where all lanes go one way, nobody waits for a load that is not wanted
 }
+
+func (f *fn) predication(b *block, u *uniformity) predication {
+	if u.divergentBranch(b) {
+		return predication{most: maxPredicated + 1}
+	}
+	return predication{most: maxPredicated, loads: true}
+}
+
+// less is the limit for the first of two sides, which needs a branch over the other.
+func (p predication) less() predication { p.most--; return p }
 
 // ifConvert replaces short branches by predication, and branches to a lone EXIT by a predicated EXIT.
 func (f *fn) ifConvert() {
@@ -44,7 +52,7 @@ func (f *fn) ifConvert() {
 				b.to = nil
 				converted = true
 			case i+2 < len(f.blocks) && f.blocks[i+2] == b.to && len(next.preds) == 1 && len(b.to.preds) == 1 && len(next.succs) == 1 && len(b.to.succs) == 1 &&
-				next.succs[0] == b.to.succs[0] && b.to.to == nil && next.to != nil && f.predicable(next, t.Guard, most-1) && f.predicable(b.to, t.Guard, most):
+				next.succs[0] == b.to.succs[0] && b.to.to == nil && next.to != nil && f.predicable(next, t.Guard, most.less()) && f.predicable(b.to, t.Guard, most):
 				g := t.Guard
 				other := b.to
 				f.guardAll(other, g, home)
@@ -74,7 +82,7 @@ func (f *fn) ifConvert() {
 
 // predicateOneSide predicates the first side of an if with else whose other side cannot be: the branch then skips only
 // the other.
-func (f *fn) predicateOneSide(i, most int, home map[isa.Operand]*block) bool {
+func (f *fn) predicateOneSide(i int, most predication, home map[isa.Operand]*block) bool {
 	b := f.blocks[i]
 	if i+2 >= len(f.blocks) {
 		return false
@@ -87,7 +95,7 @@ func (f *fn) predicateOneSide(i, most int, home map[isa.Operand]*block) bool {
 	}
 	join := next.to
 	g := t.Guard
-	if f.predicable(next, g, most-1) && !hasFence(other) {
+	if f.predicable(next, g, most.less()) && !hasFence(other) {
 		g.Flags ^= isa.Neg
 		b.insts = f.keepForOther(b.insts, next, other)
 		f.markWhole(next, home)
@@ -162,8 +170,10 @@ func lonelyExit(b *block) bool {
 	return b != nil && len(b.insts) == 1 && b.insts[0].Op == isa.OpEXIT && b.insts[0].Guard.Kind == isa.KindNone
 }
 
-// predicable says that the block's instructions, at most so many, can run under predicate g instead of behind a branch.
-func (f *fn) predicable(b *block, g isa.Operand, most int) bool {
+// predicable says that the block's instructions can run under predicate g instead of behind a branch: ptxas 13.0 predicates what
+// is short, but never atomics, FLO and IDP, and loads from global memory only where the branch is uniform (probed for 30 kinds
+// of bodies).
+func (f *fn) predicable(b *block, g isa.Operand, limit predication) bool {
 	n := 0
 	for i := range b.insts {
 		in := &b.insts[i]
@@ -181,19 +191,23 @@ func (f *fn) predicable(b *block, g isa.Operand, most int) bool {
 			return false
 		}
 		switch in.Class() {
-		case isa.ClassMUFU, isa.ClassPOPC, isa.ClassFLO, isa.ClassBREV, isa.ClassI2F, isa.ClassF2I, isa.ClassF2F, isa.ClassI2I:
-			return false // slow pipes are branched around
+		case isa.ClassFLO, isa.ClassIDP:
+			return false
 		case isa.ClassLDG:
-			if !in.Mod.Has(isa.ModConstant) {
-				return false // and so are loads from global memory
+			if !limit.loads {
+				return false
 			}
+		}
+		switch in.Op {
+		case isa.OpATOM, isa.OpATOMG, isa.OpATOMS, isa.OpRED:
+			return false
 		}
 		n++
 		if isAdd64(in) || isLea64(in) {
 			n++
 		}
 	}
-	return n > 0 && n <= most
+	return n > 0 && n <= limit.most
 }
 
 // guardAll puts the block's instructions under g.

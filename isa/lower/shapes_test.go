@@ -48,6 +48,14 @@ func shapeBranch(kind string, n int) string {
 		body = madChain(n-1, "%r2") + "st.global.u32 [%rd5+4096], %r4;\n"
 	case "load":
 		body = "ld.global.u32 %r4, [%rd4+4096];\n" + madChain(n-1, "%r2")
+	case "atomic":
+		body = "red.global.add.u32 [%rd5+4096], %r4;\n" + madChain(n-1, "%r2")
+	case "flo":
+		body = "bfind.u32 %r4, %r4;\n" + madChain(n-1, "%r2")
+	case "popc":
+		body = "popc.b32 %r4, %r4;\n" + madChain(n-1, "%r2")
+	case "dp4a":
+		body = "dp4a.u32.u32 %r4, %r4, %r2, %r4;\n" + madChain(n-1, "%r2")
 	case "shared":
 		return "mov.u32 %r30, s;\nst.shared.u32 [%r30], %r3;\nbar.sync 0;\nsetp.lt.u32 %p1, %r4, %r1;\n@%p1 bra D;\nld.shared.u32 %r4, [%r30+4];\n" +
 			madChain(n-1, "%r2") + "D:"
