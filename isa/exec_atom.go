@@ -15,7 +15,8 @@ type atomop struct {
 	val  [2]sref
 	ret  bool
 	incr bool // POPC.INC: no data, adds one a lane
-	flag bool // CAST.SPIN: the result is 1 where the value was exchanged, else 0
+	spin bool // CAST.SPIN: the result, a register or a predicate, is 1 where the value was exchanged, else 0
+	try  bool // ATOM with a predicate result: done, and true, for addresses in global memory only
 }
 
 func decAtom(d *decoder) {
@@ -30,7 +31,7 @@ func decAtom(d *decoder) {
 	}
 	mo.size = memSize(mod)
 	a := &atomop{sub: mod.Sub, typ: mod.Type, ret: len(d.vds) > 0 && d.in.Op != OpRED, incr: mod.Has(ModPopcInc),
-		flag: mod.Has(ModSpin) && len(d.vds) > 0}
+		spin: mod.Has(ModSpin), try: d.in.Op == OpATOM && mod.Sub != SubCAS && len(d.pds) > 0 && d.pds[0].Reg != PT}
 	if a.typ == TypeNone {
 		a.typ = U32
 		if mo.size == 8 {
@@ -95,13 +96,18 @@ func execAtom(w *Warp, u *uop, m uint32) {
 	var banks [32]uint64 // CAST.SPIN: address served in each bank, plus one
 	for r := m; r != 0; r &= r - 1 {
 		l := lowest(r)
-		if a.flag {
+		if a.try && space != SpaceGlobal && (space != SpaceGeneric || genericSpace(w.addr[l], mo.wide) != SpaceGlobal) {
+			continue // the code behind does it for the other spaces
+		}
+		if a.spin {
 			// One pass is all that a CAST does: a lane whose bank serves another address fails and tries again.
 			// Measured on the H200: n lanes on one bank, each with its own word, take n rounds of the loop.
 			b := &banks[w.addr[l]/uint64(mo.size)%32]
 			if *b != 0 && *b != w.addr[l]+1 {
-				w.regs[u.d[0]][l] = 0
-				if mo.size == 8 {
+				if a.ret {
+					w.regs[u.d[0]][l] = 0
+				}
+				if a.ret && mo.size == 8 {
 					w.regs[u.d[1]][l] = 0
 				}
 				continue
@@ -127,7 +133,7 @@ func execAtom(w *Warp, u *uop, m uint32) {
 			x, y = x&0xffff, y&0xffff
 		}
 		next := a.apply(old, x, y)
-		if a.sub == SubCAS && old == y {
+		if a.sub == SubCAS && old == y || a.try {
 			won |= 1 << uint(l)
 		}
 		switch mo.size {
@@ -138,7 +144,7 @@ func execAtom(w *Warp, u *uop, m uint32) {
 		default:
 			binary.LittleEndian.PutUint32(mem, uint32(next))
 		}
-		if a.flag {
+		if a.spin && a.ret {
 			w.regs[u.d[0]][l] = won >> uint(l) & 1
 			if mo.size == 8 {
 				w.regs[u.d[1]][l] = 0

@@ -213,7 +213,7 @@ func decS2R(d *decoder) {
 	}
 	u.imm = uint32(o.Reg)
 	u.exec = execS2R
-	if d.in.Op == OpCS2R && !d.has(Mod32) {
+	if (d.in.Op == OpCS2R || d.in.Op == OpCS2UR) && !d.has(Mod32) {
 		d.dpair()
 		u.exec = execCS2R
 	}
@@ -280,6 +280,8 @@ func (w *Warp) special(r SpecialReg, d *lanes) {
 		v = uint32(w.Index)<<8 | uint32(l.SMID)<<20
 	case SRNWarpID:
 		v = uint32(w.k.warps)
+	case SRVirtCfg:
+		v = uint32(w.k.warps) << 8
 	case SRSMID:
 		v = uint32(l.SMID)
 	case SRNSMID:

@@ -39,9 +39,12 @@ func (in *Inst) text(sm int, label func(int) string) string {
 			b.WriteByte(' ')
 		}
 	}
-	if in.Mod.Has(ModLock) {
+	switch {
+	case in.Mod.Has(ModLock):
 		b.WriteString(in.lockName())
-	} else {
+	case in.Op == OpBRX && in.NSrc > 0 && in.Src[0].Kind == KindUReg:
+		b.WriteString("BRXU")
+	default:
 		b.WriteString(in.Op.NameOn(sm))
 	}
 	switch {
@@ -166,13 +169,13 @@ func (in *Inst) destOrder(sm int) []int {
 	always := false
 	first := false
 	switch in.Op {
-	case OpISETP, OpUISETP, OpFSETP, OpDSETP, OpHSETP2, OpPLOP3, OpUPLOP3, OpPSETP, OpCSETP, OpVSETP, OpVOTE, OpVOTEU:
+	case OpISETP, OpUISETP, OpFSETP, OpUFSETP, OpDSETP, OpHSETP2, OpPLOP3, OpUPLOP3, OpPSETP, OpCSETP, OpVSETP, OpVOTE, OpVOTEU:
 		always = true
 	case OpSHFL, OpATOM, OpATOMG:
 		always, first = true, true
 	case OpLDS, OpSTS:
 		always, first = in.Mod.Has(ModLock), in.Mod.Has(ModLock)
-	case OpLOP3, OpULOP3, OpMATCH, OpELECT:
+	case OpLOP3, OpULOP3, OpMATCH, OpELECT, OpQSPC:
 		first = true
 	}
 	if sm >= 100 {
@@ -245,7 +248,7 @@ func (in *Inst) formatOperand(o *Operand, label func(int) string, dst bool) stri
 func (in *Inst) floatImmediate() bool {
 	switch in.Op {
 	case OpFADD, OpFMUL, OpFFMA, OpFSETP, OpFSET, OpFCMP, OpFMNMX, OpFSEL, OpDADD, OpDMUL, OpDFMA, OpDSETP, OpDMNMX, OpMUFU, OpFCHK,
-		OpUFADD, OpUFMUL, OpUFFMA:
+		OpUFADD, OpUFMUL, OpUFFMA, OpUFMNMX, OpUFSEL, OpUFSETP, OpUFRND, OpUF2F, OpUF2FP:
 		return true
 	}
 	return false

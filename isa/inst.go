@@ -274,7 +274,10 @@ const (
 	SubShr
 	SubSet
 	SubMad
-	SubTrap // BPT
+	SubTrap   // BPT
+	SubGlobal // QSPC: the space
+	SubShared
+	SubLocal
 	// Barriers in shared memory (SYNCS, ATOMS): updates, then tests.
 	SubMbArrive
 	SubMbDrop       // arrives and is not expected in later phases
@@ -351,6 +354,7 @@ const (
 	ModINV                               // CCTL.IV
 	Mod32                                // CS2R.32
 	ModLock                              // LDS: LDSLK, takes the lock of the address; STS: STSUL, STSCUL, gives it back (before Maxwell)
+	ModReliable                          // BSSY.RELIABLE, BSYNC.RELIABLE, BREAK.RELIABLE
 	ModCTA                               // .CTA or .SM scope: MEMBAR orders for the block only, a strong load may hit L1
 )
 

@@ -181,7 +181,7 @@ func (k *Kernel) buildBanks() error {
 		k.banks[n] = append([]byte(nil), data...)
 	}
 	end := int(p.ParamBase) + len(l.Params)
-	for _, w := range []uint32{t.BlockDimBase + 12, t.GridDimBase + 12, t.StackWord + 4} {
+	for _, w := range []uint32{t.BlockDimBase + 12, t.GridDimBase + 12, t.StackWord + 4, t.DynamicWord + 4, t.NumSMsWord + 4, t.LocalWord + 8} {
 		end = max(end, int(w))
 	}
 	b0 := k.grow(0, end)
@@ -199,6 +199,14 @@ func (k *Kernel) buildBanks() error {
 	} else {
 		b1 := k.grow(1, 0x104) // compute capability 2.x: c[0x1][0x100] is the stack pointer
 		binary.LittleEndian.PutUint32(b1[0x100:], uint32(k.localLen))
+	}
+	if t.DynamicWord != 0 {
+		put(t.DynamicWord, uint32(l.DynamicShared))
+		put(t.NumSMsWord, uint32(max(l.NumSMs, 1)))
+		put(t.LocalWord+4, localWindowHi)
+		if t.SharedWord != 0 {
+			put(t.SharedWord+4, sharedWindowHi)
+		}
 	}
 	copy(b0[p.ParamBase:], l.Params)
 	for i := range p.Globals {

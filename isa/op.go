@@ -108,6 +108,8 @@ const (
 	OpLDC          // load from constant bank
 	OpR2UR         // register to uniform register
 	OpS2UR         // special register to uniform register
+	OpCS2UR        // special register to uniform register, fast path (pair: zero or clock)
+	OpQSPC         // p = generic address lies in the space: .G global, .S shared, .L local
 	OpUIADD3       // uniform IADD3
 	OpUIMAD        // uniform IMAD
 	OpULOP3        // uniform LOP3
@@ -133,6 +135,12 @@ const (
 	OpUFADD        // uniform float add
 	OpUFMUL        // uniform float multiply
 	OpUFFMA        // uniform float multiply-add
+	OpUFMNMX       // uniform FMNMX
+	OpUFSEL        // uniform FSEL
+	OpUFSETP       // uniform FSETP
+	OpUFRND        // uniform FRND
+	OpUF2F         // uniform F2F
+	OpUF2FP        // uniform F2FP
 	OpULDC         // uniform load from constant bank
 	OpLDCU         // uniform load from constant bank
 	OpSHFL         // warp shuffle
@@ -313,6 +321,8 @@ var opTable = [NumOps]opRow{
 	OpLDC:       {"LDC", ClassLDC, []span{{10, 999}}}, // compute capability 1.x: an operand c[n][A1+x] with an address register
 	OpR2UR:      {"R2UR", ClassR2UR, []span{{75, 999}}},
 	OpS2UR:      {"S2UR", ClassS2UR, []span{{75, 999}}},
+	OpCS2UR:     {"CS2UR", ClassS2UR, []span{{100, 999}}},
+	OpQSPC:      {"QSPC", ClassS2R, []span{{70, 999}}},
 	OpUIADD3:    {"UIADD3", ClassUALU, []span{{75, 999}}},
 	OpUIMAD:     {"UIMAD", ClassUALU, []span{{75, 999}}},
 	OpULOP3:     {"ULOP3", ClassUALU, []span{{75, 999}}},
@@ -338,6 +348,12 @@ var opTable = [NumOps]opRow{
 	OpUFADD:     {"UFADD", ClassUALU, []span{{100, 999}}},
 	OpUFMUL:     {"UFMUL", ClassUALU, []span{{100, 999}}},
 	OpUFFMA:     {"UFFMA", ClassUALU, []span{{100, 999}}},
+	OpUFMNMX:    {"UFMNMX", ClassUALU, []span{{100, 999}}},
+	OpUFSEL:     {"UFSEL", ClassUALU, []span{{100, 999}}},
+	OpUFSETP:    {"UFSETP", ClassUALU, []span{{100, 999}}},
+	OpUFRND:     {"UFRND", ClassUALU, []span{{100, 999}}},
+	OpUF2F:      {"UF2F", ClassUALU, []span{{100, 999}}},
+	OpUF2FP:     {"UF2FP", ClassUALU, []span{{100, 999}}},
 	OpULDC:      {"ULDC", ClassULDC, []span{{75, 90}}},
 	OpLDCU:      {"LDCU", ClassULDC, []span{{100, 999}}},
 	OpSHFL:      {"SHFL", ClassSHFL, []span{{30, 999}}},

@@ -40,6 +40,8 @@ const (
 	SRSharedSize        // dynamic and static shared bytes of the block (%total_smem_size)
 	SRDynamicSharedSize // %dynamic_smem_size
 	SRVirtID            // packed: bits 8-14 the warp slot, bits 20-28 the SM
+	SRVirtCfg           // packed: bits 8-15 the warp slots (%nwarpid)
+	SRCgaSize           // selects the driver's words of a launch with clusters; 0: no cluster
 	SRTid               // packed: x in bits 0-15, y in 16-25, z in 26-31
 	SRSharedWindowLo    // low word of the address that SRSharedWindow is the high word of
 	SRLocalWindowLo
@@ -60,7 +62,7 @@ var specialNames = [NumSpecialRegs]string{
 	SRCgaCtaID: "SR_CgaCtaId", SRActiveMask: "SR_ACTIVEMASK", SRSharedWindow: "SR_SWINHI", SRLocalWindow: "SR_LWINHI",
 	SRSharedSize: "SR_SMEMSZ", SRDynamicSharedSize: "SR_DYNSMEMSZ", SREnvReg: "SR_ENVREG0",
 	SRTid: "SR_TID", SRSharedWindowLo: "SR_SWINLO", SRLocalWindowLo: "SR_LWINLO", SRTotalSharedSize: "SR_TOTSMEMSZ",
-	SRClusterCtaID: "SR_CLUSTERID",
+	SRClusterCtaID: "SR_CLUSTERID", SRVirtCfg: "SR_VIRTCFG", SRCgaSize: "SR_CgaSize",
 }
 
 // LaneSpecial says whether a special register differs between the lanes of a warp.

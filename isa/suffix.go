@@ -44,7 +44,8 @@ var subNames = [NumSubs]string{SubAdd: "ADD", SubMin: "MIN", SubMax: "MAX", SubI
 	Sub4A: "4A", Sub2ALo: "2A.LO", Sub2AHi: "2A.HI", SubCBCC: "CBCC", SubCHI: "CHI", SubCLO: "CLO", SubCSFU: "CSFU", SubAvg: "AVRG",
 	SubAbsDiff: "ABSDIFF", SubSub: "SUB", SubShl: "SHL", SubShr: "SHR", SubSet: "SET", SubMad: "MAD",
 	SubMbArrive: "ARRIVE", SubMbDrop: "ARRIVE.DROP", SubMbNoComplete: "ARRIVE.NOCOMPLETE", SubMbExpectTx: "EXPECT_TX", SubMbCompleteTx: "COMPLETE_TX",
-	SubMbPhase: "PHASECHK", SubMbParity: "PHASECHK.PARITY"}
+	SubMbPhase: "PHASECHK", SubMbParity: "PHASECHK.PARITY",
+	SubGlobal: "G", SubShared: "S", SubLocal: "L"}
 
 // String is the sub-operation's name in listings, "" for none.
 func (s Sub) String() string {
@@ -150,7 +151,7 @@ func (in *Inst) suffix() string {
 		}
 		flag(ModEX, "EX")
 		flag(ModBF, "BF")
-	case OpFSETP, OpDSETP, OpHSETP2, OpFSET, OpHSET2, OpFCMP:
+	case OpFSETP, OpUFSETP, OpDSETP, OpHSETP2, OpFSET, OpHSET2, OpFCMP:
 		flag(ModBF, "BF")
 		if m.Type == BF16x2 {
 			add("BF16_V2")
@@ -206,7 +207,12 @@ func (in *Inst) suffix() string {
 		} else if m.Sub != SubAnd {
 			add(m.Sub.String())
 		}
-		add(m.Type.String())
+		if m.Type != U32 {
+			add(m.Type.String())
+		}
+	case OpQSPC:
+		flag(ModE64, "E")
+		add(m.Sub.String())
 	case OpBAR:
 		if m.Sub == SubNone {
 			add("SYNC")
@@ -219,7 +225,7 @@ func (in *Inst) suffix() string {
 		}
 	case OpB2R:
 		add("RESULT")
-	case OpCS2R, OpBMOV:
+	case OpCS2R, OpCS2UR, OpBMOV:
 		flag(Mod32, "32")
 		flag(ModClear, "CLEAR")
 	case OpDEPBAR:
@@ -292,11 +298,11 @@ func (in *Inst) otherSuffix(add func(string), flag func(ModFlags, string)) {
 		}
 		add(roundIntNames[m.Round&3])
 		flag(ModNTZ, "NTZ")
-	case in.Op == OpF2F || in.Op == OpFRND || in.Op == OpI2I || in.Op == OpI2IP || in.Op == OpF2FP || in.Op == OpF2IP:
+	case in.Op == OpF2F || in.Op == OpFRND || in.Op == OpI2I || in.Op == OpI2IP || in.Op == OpF2FP || in.Op == OpF2IP || in.Op == OpUFRND || in.Op == OpUF2F || in.Op == OpUF2FP:
 		flag(ModFTZ, "FTZ")
 		add(m.Type.String())
 		add(m.BType.String())
-		if in.Op == OpFRND || in.Op == OpF2IP || m.Has(ModInt) {
+		if in.Op == OpFRND || in.Op == OpUFRND || in.Op == OpF2IP || m.Has(ModInt) {
 			add(roundIntNames[m.Round&3])
 		} else {
 			add(roundNames[m.Round&3])
@@ -359,6 +365,7 @@ func (in *Inst) otherSuffix(add func(string), flag func(ModFlags, string)) {
 		flag(ModAllLanes, "ALL")
 		flag(ModClear, "CLEAR")
 		flag(ModReconvergent, "RECONVERGENT")
+		flag(ModReliable, "RELIABLE")
 	}
 }
 

@@ -34,6 +34,10 @@ type Target struct {
 	BlockDimBase  uint32 // blockDim.x in constant bank 0; y and z follow
 	GridDimBase   uint32 // gridDim.x in constant bank 0
 	StackWord     uint32 // stack pointer word in constant bank 0
+	DynamicWord   uint32 // bytes of dynamic shared memory in constant bank 0, 0: none
+	NumSMsWord    uint32 // %nsmid in constant bank 0, 0: none
+	SharedWord    uint32 // generic address of shared memory (two words) in constant bank 0, 0: none
+	LocalWord     uint32 // generic address of local memory (two words) in constant bank 0, 0: none
 	InstBytes     uint32 // 8 or 16
 	HasControl    bool   // instructions carry stall counts and dependency barriers (Maxwell on)
 	DualIssue     bool   // Kepler, Maxwell, Pascal (and compute capability 2.1)
@@ -61,6 +65,12 @@ func NewTarget(sm int) *Target {
 		t.ParamBase, t.BlockDimBase, t.GridDimBase, t.StackWord = 0x210, 0x00, 0x0c, 0x28
 	default:
 		t.ParamBase, t.BlockDimBase, t.GridDimBase, t.StackWord = 0x380, 0x360, 0x370, 0x37c
+	}
+	switch {
+	case sm >= 100:
+		t.DynamicWord, t.NumSMsWord, t.LocalWord = 0x2ac, 0x2d0, 0x2f8
+	case sm >= 70:
+		t.DynamicWord, t.NumSMsWord, t.SharedWord, t.LocalWord = 0x2c, 0x10c, 0x18, 0x20
 	}
 	return t
 }

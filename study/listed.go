@@ -168,12 +168,12 @@ func touchedShared(p *isa.Program, cs *workloads.Case, t *isa.Target) (int, erro
 	steps := uint64(0)
 	// An error ends the search: the simulation meets it again and reports it with its place.
 	_ = stepBlock(k.NewBlock(0), &steps, touchedSteps, func(_ *isa.Warp, e *isa.Effect) {
-		if e.Space != isa.SpaceShared || !e.Load && !e.Store || e.Addr == nil {
+		if !e.Load && !e.Store || e.Addr == nil {
 			return
 		}
 		for lane := range 32 {
-			if e.Exec>>lane&1 != 0 {
-				end = max(end, e.Addr[lane]+uint64(e.Size))
+			if at, shared := e.SharedOffset(lane); shared && e.Exec>>lane&1 != 0 {
+				end = max(end, at+uint64(e.Size))
 			}
 		}
 	})

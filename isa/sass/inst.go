@@ -55,7 +55,7 @@ func parseText(sm int, text string) (in isa.Inst, label string, err error) {
 	p := operandParser{sm: sm}
 	switch {
 	case op == isa.OpHADD2 || op == isa.OpHMUL2 || op == isa.OpHFMA2 || op == isa.OpHSETP2 || op == isa.OpHSET2 || op == isa.OpHMNMX2:
-		p.half = true
+		p.half, p.bfloat = true, in.Mod.Type == isa.BF16x2 || in.Mod.Type == isa.BF16
 	case op == isa.OpDADD || op == isa.OpDMUL || op == isa.OpDFMA || op == isa.OpDSETP || op == isa.OpDMNMX:
 		p.double = true
 	case strings.HasPrefix(parts[0], "F") && op != isa.OpFLO || op == isa.OpMUFU || strings.HasPrefix(parts[0], "UF") && op != isa.OpUFLO || op == isa.OpRRO:
@@ -135,7 +135,7 @@ func destinationsOf(in *isa.Inst) destinations {
 		isa.OpCONT, isa.OpWARPSYNC, isa.OpENDCOLLECTIVE, isa.OpYIELD, isa.OpNANOSLEEP, isa.OpBAR, isa.OpNOP, isa.OpBPT, isa.OpCCTL, isa.OpMEMBAR, isa.OpFENCE, isa.OpERRBAR,
 		isa.OpLDGDEPBAR, isa.OpDEPBAR, isa.OpTEXDEPBAR, isa.OpR2P, isa.OpUR2UP:
 		return dstNone
-	case isa.OpISETP, isa.OpFSETP, isa.OpDSETP, isa.OpHSETP2, isa.OpPSETP, isa.OpPLOP3, isa.OpVSETP, isa.OpCSETP, isa.OpUISETP, isa.OpUPLOP3:
+	case isa.OpISETP, isa.OpFSETP, isa.OpDSETP, isa.OpHSETP2, isa.OpPSETP, isa.OpPLOP3, isa.OpVSETP, isa.OpCSETP, isa.OpUISETP, isa.OpUFSETP, isa.OpUPLOP3:
 		return dstPred2
 	case isa.OpFCHK:
 		return dstPred1
@@ -184,7 +184,7 @@ func place(in *isa.Inst, mnemonic string, ops []isa.Operand) error {
 		for nd < len(ops) && isPred(&ops[nd]) {
 			nd++
 		}
-		if nd < len(ops) {
+		if nd < len(ops) && !(isMemory(in.Op) && nd > 0 && ops[nd].Kind == isa.KindMem) { // ATOMS.CAST.SPIN P1, [R4], R2, R3 has only the predicate
 			nd++
 		}
 		if carriesOut(in.Op) {

@@ -94,6 +94,12 @@ var ownModifiers = map[isa.Op]map[string]isa.Mod{
 	isa.OpBRA:    {"U": {Flags: isa.ModU}},
 	isa.OpBRX:    {"U": {Flags: isa.ModU}},
 	isa.OpFRND:   {"INT": {}},
+	isa.OpUFRND:  {"INT": {}},
+	isa.OpCS2UR:  {"32": {Flags: isa.Mod32}},
+	isa.OpQSPC:   {"G": {Sub: isa.SubGlobal}, "S": {Sub: isa.SubShared}, "L": {Sub: isa.SubLocal}},
+	isa.OpBSSY:   {"RELIABLE": {Flags: isa.ModReliable}},
+	isa.OpBSYNC:  {"RELIABLE": {Flags: isa.ModReliable}},
+	isa.OpBREAK:  {"RELIABLE": {Flags: isa.ModReliable}},
 	isa.OpISET:   {"BF": {Flags: isa.ModBF}},
 	isa.OpFSET:   {"BF": {Flags: isa.ModBF}},
 	isa.OpPSET:   {"BF": {Flags: isa.ModBF}},
@@ -115,14 +121,14 @@ var sizeNames = map[string]uint8{"32": 4, "64": 8, "128": 16}
 var compares = map[isa.Op]bool{
 	isa.OpISETP: true, isa.OpISET: true, isa.OpICMP: true, isa.OpFSETP: true, isa.OpFSET: true, isa.OpFCMP: true, isa.OpDSETP: true,
 	isa.OpHSETP2: true, isa.OpHSET2: true, isa.OpUISETP: true, isa.OpVSET: true, isa.OpVSETP: true, isa.OpVSET2: true, isa.OpVSET4: true,
-	isa.OpPSETP: true, isa.OpPSET: true, isa.OpCSET: true, isa.OpCSETP: true, isa.OpUPLOP3: true,
+	isa.OpPSETP: true, isa.OpPSET: true, isa.OpUFSETP: true, isa.OpCSET: true, isa.OpCSETP: true, isa.OpUPLOP3: true,
 }
 
 // opAliases are mnemonics that name an opcode of the table in another form.
 var opAliases = map[string]isa.Op{
 	"CAL": isa.OpCALL, "JCAL": isa.OpCALL, "IMUL32I": isa.OpIMUL, "IMAD32I": isa.OpIMAD, "FADD32I": isa.OpFADD, "FMUL32I": isa.OpFMUL,
 	"CGAERRBAR": isa.OpERRBAR, "FFMA32I": isa.OpFFMA, "ISCADD32I": isa.OpISCADD, "REDG": isa.OpRED, "REDS": isa.OpATOMS, "HADD2_32I": isa.OpHADD2, "HMUL2_32I": isa.OpHMUL2,
-	"HFMA2_32I": isa.OpHFMA2, "ULOP": isa.OpULOP3, "KIL": isa.OpKILL, "PMTRIG": isa.OpNOP, "CCTLL": isa.OpCCTL, "CCTLT": isa.OpCCTL,
+	"HFMA2_32I": isa.OpHFMA2, "ULOP": isa.OpULOP3, "KIL": isa.OpKILL, "BRXU": isa.OpBRX, "PMTRIG": isa.OpNOP, "CCTLL": isa.OpCCTL, "CCTLT": isa.OpCCTL,
 	"FADD2": isa.OpNone, "LDSLK": isa.OpLDS, "STSUL": isa.OpSTS, "STSCUL": isa.OpSTS, "LDG_OLD": isa.OpLDG,
 }
 
@@ -293,7 +299,7 @@ func (m *modState) finish() {
 				mod.Type = t
 			}
 		}
-	case isa.OpF2FP:
+	case isa.OpF2FP, isa.OpUF2FP:
 		mod.Type = isa.F16x2
 		if len(m.types) > 0 && (m.types[0] == isa.BF16 || m.types[0] == isa.BF16x2) {
 			mod.Type = isa.BF16x2
@@ -325,7 +331,10 @@ func (m *modState) finish() {
 			}
 		}
 	}
-	if in.Op == isa.OpFRND {
+	if in.Op == isa.OpFRND || in.Op == isa.OpUFRND {
 		mod.Flags |= isa.ModInt
+	}
+	if (in.Op == isa.OpREDUX || in.Op == isa.OpCREDUX) && mod.Type == isa.TypeNone {
+		mod.Type = isa.U32 // listings print .S32 only
 	}
 }

@@ -40,6 +40,7 @@ func splitOperands(s string) []string {
 type operandParser struct {
 	sm          int
 	float, half bool
+	bfloat      bool // halves are bfloat16
 	double      bool
 }
 
@@ -241,7 +242,7 @@ func (p *operandParser) immediate(s string) (isa.Operand, bool) {
 	}
 	switch {
 	case p.half:
-		return isa.Operand{Kind: isa.KindImm, Imm: int64(halfBits(f))}, true
+		return isa.Operand{Kind: isa.KindImm, Imm: int64(p.halfBits(f))}, true
 	case p.double:
 		return isa.Operand{Kind: isa.KindImm, Imm: int64(math.Float64bits(f) >> 32)}, true
 	case p.float:
@@ -253,7 +254,15 @@ func (p *operandParser) immediate(s string) (isa.Operand, bool) {
 	return isa.Operand{}, false
 }
 
-// halfBits rounds f to half precision, nearest even.
+// halfBits rounds f to half precision, or to bfloat16, nearest even.
+func (p *operandParser) halfBits(f float64) uint16 {
+	if p.bfloat {
+		b := math.Float32bits(float32(f))
+		return uint16((b + 0x7fff + b>>16&1) >> 16)
+	}
+	return halfBits(f)
+}
+
 func halfBits(f float64) uint16 {
 	b := math.Float64bits(f)
 	sign := uint16(b >> 48 & 0x8000)

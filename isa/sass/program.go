@@ -124,8 +124,12 @@ func (l *Listing) Read(f *Function, opt Options) (*isa.Program, error) {
 		}
 	}
 	p.LocalBytes = f.LocalBytes
-	if p.LocalBytes < 0 {
-		p.LocalBytes = frameBytes(p.Insts)
+	if calls, deep := callGraph(p); p.LocalBytes < 0 || calls {
+		p.LocalBytes = max(p.LocalBytes, frameBytes(p.Insts))
+		if deep {
+			p.LocalBytes += reservedStack
+			p.Notes = append(p.Notes, fmt.Sprintf("the code calls itself or calls through pointers: %d bytes of stack a thread are added", reservedStack))
+		}
 	}
 	for i := range p.Insts {
 		if p.Insts[i].Op == isa.OpBAR {
