@@ -62,7 +62,7 @@ func decBRX(d *decoder) {
 			}
 		}
 	}
-	if d.has(ModREL) && d.in.Op != OpRET {
+	if d.has(ModREL) && d.in.Op != OpRET && d.in.Op != OpCALL { // listings resolve those of calls and returns
 		u.imm += d.in.PC + d.instBytes()
 	}
 	u.exec = execBRX

@@ -16,6 +16,7 @@ type Listing struct {
 	Funcs []*Function
 
 	data      []*dataSection
+	params    map[string][]paramInfo // by kernel
 	resources []*resources
 	open      *resources // a function was named, its figures follow
 }
@@ -42,10 +43,11 @@ type rawInst struct {
 	placed bool   // the line gives the address
 	text   string // without guard's address comment, encodings and semicolon
 	words  []uint64
-	line   int    // counted from 1
-	col    int    // column of text, counted from 1
-	dual   bool   // inside nvdisasm's { } pair, first half
-	ctrl   string // control information as text in front of the instruction, "" if there is none
+	line   int      // counted from 1
+	col    int      // column of text, counted from 1
+	dual   bool     // inside nvdisasm's { } pair, first half
+	to     []string // labels that nvdisasm names as the targets of an indexed branch
+	ctrl   string   // control information as text in front of the instruction, "" if there is none
 	sched  uint64
 	slot   int // position in its scheduling group (Kepler, Maxwell, Pascal), -1: none
 }
@@ -72,13 +74,14 @@ var (
 	reText    = regexp.MustCompile(`^\s*\.text\.([^:\s]+):\s*$`)
 	reLabel   = regexp.MustCompile(`^\s*(\.L_x?_?[A-Za-z0-9_.$]+|\$[A-Za-z0-9_.$]+):\s*$`)
 	reCtrl    = regexp.MustCompile(`^\s*\[?(B[0-9-]{6}:R[0-9-]:W[0-9-]:[Y-]:S\d\d)\]?\s*`)
+	reTargets = regexp.MustCompile(`^\(\*"BRANCH_TARGETS\s+([^"]*)"\*\)`)
 	reRes     = regexp.MustCompile(`(?i)\b(REG|SHARED_BASE|SHARED|STACK|LOCAL)\s*:\s*(\d+)`)
 )
 
 // Read splits a listing into functions. Lines that are neither headers, labels, instructions nor
 // encodings (section directives, blank lines, ptxas messages) are skipped.
 func Read(file string, text []byte) (*Listing, error) {
-	l := &Listing{File: file, Lines: strings.Split(strings.ReplaceAll(string(text), "\r\n", "\n"), "\n")}
+	l := &Listing{File: file, Lines: strings.Split(strings.ReplaceAll(string(text), "\r\n", "\n"), "\n"), params: map[string][]paramInfo{}}
 	var ts targetState
 	var f *Function
 	pendingRes := map[string]int{}
@@ -87,17 +90,18 @@ func Read(file string, text []byte) (*Listing, error) {
 		f = &Function{Name: name, SM: ts.sm, Line: line, Labels: map[string]int{}, Regs: -1, SharedBytes: -1, LocalBytes: -1, sharedBase: -1}
 		l.Funcs = append(l.Funcs, f)
 	}
-	var data *dataSection
+	var open section
 	for i, s := range l.Lines {
 		n := i + 1
 		if strings.Contains(s, ".section") && reAnySection.MatchString(s) {
-			data = l.openData(s)
+			l.closeSection(&open)
+			open = l.openSection(s)
 		}
-		if data != nil && !reFunc.MatchString(s) && !reCode.MatchString(s) {
-			data.line(s)
+		if open.other() && !reFunc.MatchString(s) && !reCode.MatchString(s) {
+			l.sectionLine(&open, s)
 			continue
 		}
-		data = nil
+		l.closeSection(&open)
 		if strings.Contains(s, "SHI_REGISTERS") && f != nil {
 			if m := reSHI.FindStringSubmatch(s); m != nil {
 				f.Regs, _ = strconv.Atoi(m[1])
@@ -110,6 +114,7 @@ func Read(file string, text []byte) (*Listing, error) {
 			}
 			continue
 		}
+		s = withoutNote(s)
 		if l.resourceLine(s, ts.sm) {
 			continue
 		}
@@ -163,6 +168,7 @@ func Read(file string, text []byte) (*Listing, error) {
 			return nil, err
 		}
 	}
+	l.closeSection(&open)
 	l.applyAll()
 	if len(l.Funcs) == 0 {
 		return nil, &Error{File: file, Line: 1, Col: 1, Msg: "no machine code found: expected the output of cuobjdump -sass or nvdisasm (a line \"Function : name\" or \".text.name:\")", Text: firstLine(l.Lines)}
@@ -227,6 +233,12 @@ func (l *Listing) instruction(f *Function, s string, n int) error {
 		}
 	}
 	t := text.String()
+	if k := strings.Index(t, "(*\""); k >= 0 { // nvdisasm's note on an indexed branch
+		if m := reTargets.FindStringSubmatch(t[k:]); m != nil {
+			r.to = strings.FieldsFunc(m[1], func(c rune) bool { return c == ',' || c == ' ' })
+			t = strings.TrimSpace(t[:k]) + " ;"
+		}
+	}
 	if !hasAddr && ctrl == "" {
 		if f != nil && strings.TrimSpace(t) == "" {
 			for _, v := range r.words { // the second word of a 128-bit encoding, or a scheduling word

@@ -95,6 +95,16 @@ func (l *Listing) Read(f *Function, opt Options) (*isa.Program, error) {
 		if err := l.resolve(f, sm, r, &in, label, byAddr); err != nil {
 			return nil, err
 		}
+		for _, name := range r.to {
+			k, ok := f.Labels[name]
+			if !ok || k >= len(f.Insts) {
+				return nil, l.errorAt(r, fmt.Sprintf("label %s is not in function %s", name, f.Name))
+			}
+			if p.Indexed == nil {
+				p.Indexed = map[int][]int{}
+			}
+			p.Indexed[i] = append(p.Indexed[i], k)
+		}
 		p.Insts[i] = in
 	}
 	if len(unknown) > 0 {
@@ -116,6 +126,7 @@ func (l *Listing) Read(f *Function, opt Options) (*isa.Program, error) {
 		}
 	}
 	p.SharedBytes = f.SharedBytes
+	p.Params = l.declaredParams(f.Name)
 	l.attach(f, p)
 	if sm >= 90 {
 		p.SharedBase = systemShared
@@ -160,6 +171,14 @@ func (l *Listing) resolve(f *Function, sm int, r *rawInst, in *isa.Inst, label s
 				o.Imm += int64(r.addr) + int64(isa.NewTarget(max(f.SM, 70)).InstBytes)
 			}
 		}
+	}
+	if (in.Op == isa.OpRET || in.Op == isa.OpCALL || in.Op == isa.OpBRX || in.Op == isa.OpJMX) && label == f.Name {
+		for i := range in.Src[:in.NSrc] { // nvdisasm: the register counts from the function's start
+			if o := &in.Src[i]; o.Kind == isa.KindLabel {
+				*o = isa.Operand{Kind: isa.KindImm, Imm: int64(f.Insts[0].addr)}
+			}
+		}
+		return nil
 	}
 	if !jumps(in.Op) {
 		return nil

@@ -18,6 +18,7 @@ type resources struct {
 	kernel string
 	sm     int // 0: not said
 	values map[string]int
+	system bool // the shared memory includes what the system takes from Hopper on: ptxas -v leaves it out
 }
 
 var (
@@ -50,6 +51,7 @@ func (l *Listing) resourceLine(s string, sm int) (taken bool) {
 		l.open.values[strings.ToUpper(m[1])] = v
 		found = true
 	}
+	l.open.system = strings.Contains(s, "CONSTANT[") // cuobjdump -res-usage
 	if m := reUsed.FindStringSubmatch(s); m != nil {
 		l.open.values["REG"], _ = strconv.Atoi(m[1])
 		if m := reSmem.FindStringSubmatch(s); m != nil {
@@ -69,6 +71,9 @@ func (l *Listing) applyAll() {
 	for _, r := range l.resources {
 		for _, f := range l.Funcs {
 			if f.Name == r.kernel && (r.sm == 0 || f.SM == 0 || r.sm == f.SM) {
+				if r.system && f.SM >= 90 && r.values["SHARED"] >= systemShared {
+					r.values["SHARED"] -= systemShared
+				}
 				f.applyResources(r.values)
 			}
 		}
