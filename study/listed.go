@@ -13,12 +13,20 @@ import (
 func listedCase(base *isa.Program, cs *workloads.Case, t *isa.Target) (*isa.Program, error) {
 	p := *base
 	p.Notes = append([]string(nil), base.Notes...)
-	p.ConstBanks = workloads.AddConsts(base.ConstBanks, cs.Consts)
-	p.Params = listedParams(base, cs.Args)
+	if err := addModule(&p, cs, t); err != nil {
+		return nil, err
+	}
+	p.ConstBanks = workloads.AddConsts(p.ConstBanks, cs.Consts)
+	if len(p.Params) == 0 || len(p.Params) != len(cs.Args) {
+		p.Params = listedParams(base, cs.Args)
+	}
 	p.Address32 = pointerBytes(base) == 4
 	if o, bank, ok := unseenBank(&p); ok {
-		return nil, cs.Errorf("kernel %s reads constant bank %d, whose contents the listing does not show (line %d: %s): give them with --const %d:OFFSET=WORD,...",
-			p.Name, bank, o.Pos.Line, o.String(), bank)
+		return nil, cs.Errorf("kernel %s reads constant bank %d, %s, which the listing does not show (line %d: %s): %s",
+			p.Name, bank, bankHolds[min(int(bank), len(bankHolds)-1)], o.Pos.Line, o.String(), howToGive(bank))
+	}
+	if err := unknownSymbol(&p, cs); err != nil {
+		return nil, err
 	}
 	if err := checkParams(&p, cs); err != nil {
 		return nil, err

@@ -134,6 +134,9 @@ func (r *sweepRunner) hash(p *SweepPoint) string {
 
 func hashCase(h io.Writer, c *workloads.Case) {
 	fmt.Fprintf(h, "%s\x00%v %v %d %d %v\x00", c.Entry, c.Grid, c.Block, c.DynamicShared, c.StaticShared, c.Consts)
+	if c.Module != nil {
+		_, _ = h.Write(c.Module.Text)
+	}
 	for i := range c.Args {
 		a := &c.Args[i]
 		fmt.Fprintf(h, "%s %s %d %d %d %d %v %s %x\x00", a.Name, a.Buffer, a.Bytes, a.Seed, a.Value, a.Mask, a.Out, a.Type, a.Raw)

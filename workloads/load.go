@@ -202,8 +202,10 @@ type workloadFile struct {
 	settingKeys `yaml:",inline"`
 	Kernel      struct {
 		strictyaml.Place
-		File  string `yaml:"file,required"`
-		Entry string `yaml:"entry"`
+		File   string   `yaml:"file,required"`
+		Entry  string   `yaml:"entry"`
+		Module string   `yaml:"module"` // PTX that declares the module variables of a listing
+		Const  []string `yaml:"const"`  // BANK:OFFSET=WORD,... of a listing
 	} `yaml:"kernel,required"`
 	Launch launchSpec `yaml:"launch,required"`
 	Args   []Arg      `yaml:"args"`
@@ -229,11 +231,37 @@ func decodeWorkload(name string, n strictyaml.Node, r reader) (*Plan, error) {
 	c := &Case{Place: f.Place, Kernel: kernel, Entry: f.Kernel.Entry, EntryAt: f.Kernel.Place,
 		Grid: f.Launch.Grid.Dim3, Block: f.Launch.Block.Dim3, DynamicShared: f.Launch.DynamicShared,
 		Args: f.Args, ArgsAt: keyPlace(n, "args"), Expect: f.Expect}
+	if err := f.listingData(c, r); err != nil {
+		return nil, err
+	}
 	p := &Plan{Path: name, Name: f.Workload, Question: f.About, Settings: s, Cases: []*Case{c}}
 	if p.Name == "" {
 		p.Name = strings.TrimSuffix(path.Base(filepath.ToSlash(name)), path.Ext(name))
 	}
 	return p, p.finish(r)
+}
+
+// listingData is what the file says of the constants and variables of a listing.
+func (f *workloadFile) listingData(c *Case, r reader) error {
+	k := &f.Kernel
+	if !c.Kernel.IsListing() && (k.Module != "" || len(k.Const) > 0) {
+		return k.Errorf("%s is PTX, which holds its variables and constants; module and const are for machine-code listings", c.Kernel.Path)
+	}
+	if k.Module != "" {
+		m, err := r.kernel(k.Place, k.Module)
+		if err != nil {
+			return err
+		}
+		c.Module = m
+	}
+	for _, text := range k.Const {
+		w, err := ParseConst(text)
+		if err != nil {
+			return k.Errorf("const: %s", err)
+		}
+		c.Consts = append(c.Consts, w)
+	}
+	return nil
 }
 
 // finish reads the files that arguments and expectations name and validates every case.

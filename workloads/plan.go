@@ -64,6 +64,7 @@ type Case struct {
 	DynamicShared int          // bytes
 	StaticShared  int          // bytes of static shared memory of a listing that does not say; 0: found from what the code touches
 	Consts        []ConstWords // contents of constant banks that a listing does not show
+	Module        *KernelFile  // PTX with the module variables of a listing; nil: none given
 	Args          []Arg
 	ArgsAt        strictyaml.Place // of the list of arguments; zero: none is written down
 	Expect        []Expect

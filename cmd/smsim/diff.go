@@ -72,6 +72,7 @@ Exit code: 0 equal, 1 different or a kernel failed, 2 wrong usage or input.`,
 		}
 		b := *a
 		b.Kernel, b.Entry, b.EntryAt = other.Cases[0].Kernel, other.Cases[0].Entry, other.Cases[0].EntryAt
+		shareModule(a, &b)
 		if from, ok := s.origin("arch"); ok && s.v.GetString("arch") == "" {
 			return bad(from, errors.New("the name of an architecture is empty; give one such as sm_86"))
 		}
@@ -89,6 +90,17 @@ Exit code: 0 equal, 1 different or a kernel failed, 2 wrong usage or input.`,
 		return nil
 	}
 	return cmd
+}
+
+// shareModule gives a listing on one side the module variables of PTX on the other.
+func shareModule(a, b *workloads.Case) {
+	switch {
+	case a.Kernel.IsListing() == b.Kernel.IsListing() || a.Module != nil:
+	case a.Kernel.IsListing():
+		a.Module = b.Kernel
+	default:
+		b.Module = a.Kernel
+	}
 }
 
 // diffPlan loads one side: a kernel file or a workload, and its kernel.

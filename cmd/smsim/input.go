@@ -205,7 +205,30 @@ func (s *settings) applyLaunch(plan *workloads.Plan) error {
 			c.Consts = append(c.Consts, w)
 		}
 	}
+	if from, ok := s.origin("module"); ok {
+		m, err := s.module(from, s.v.GetString("module"))
+		if err != nil {
+			return err
+		}
+		if !c.Kernel.IsListing() && !s.both {
+			return bad(from, fmt.Errorf("%s is PTX, which declares its variables; the setting is for machine-code listings", c.Kernel.Path))
+		}
+		c.Module = m
+	}
 	return s.applyArgs(plan, c)
+}
+
+// module reads the PTX file with the variables of a listing.
+func (s *settings) module(from, name string) (*workloads.KernelFile, error) {
+	shown, text, err := readInput(name, nil)
+	if err != nil {
+		return nil, err
+	}
+	text = strictyaml.WithoutBOM(text)
+	if workloads.Recognise(shown, text) != workloads.TextPTX {
+		return nil, bad(from, fmt.Errorf("%s is %s, not a PTX file", shown, workloads.Recognise(shown, text)))
+	}
+	return &workloads.KernelFile{Path: shown, Text: text}, nil
 }
 
 func (s *settings) applyArgs(plan *workloads.Plan, c *workloads.Case) error {

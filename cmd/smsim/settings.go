@@ -67,6 +67,7 @@ func addLaunchFlags(f *pflag.FlagSet) {
 	f.Int("shared", 0, "dynamic shared memory a block, bytes")
 	f.Int("static-shared", 0, "static shared memory a block of a machine-code listing without resource lines, bytes (default: what the code touches)")
 	f.StringArray("const", nil, "BANK:OFFSET=WORD,...: words of a constant bank that a machine-code listing does not show, such as 2:0=0x01010101 (repeatable)")
+	f.String("module", "", "PTX file that declares the module variables (__device__, __constant__) of a machine-code listing")
 	f.StringArray("arg", nil, "kernel argument (repeatable, in order; smsim run --help shows the notation)")
 	addKernelFlags(f)
 }
@@ -310,7 +311,7 @@ func (s *settings) applyChoices(plan *workloads.Plan) error {
 
 // applyStudy selects variants and launches. The geometry of a study stands in its file.
 func (s *settings) applyStudy(plan *workloads.Plan) error {
-	for _, key := range []string{"grid", "block", "shared", "static-shared", "const", "arg"} {
+	for _, key := range []string{"grid", "block", "shared", "static-shared", "const", "module", "arg"} {
 		if from, ok := s.origin(key); ok {
 			return bad(from, fmt.Errorf("%s is a study, whose launches stand in the file; choose some with --launch and --kernel", plan.Path))
 		}
