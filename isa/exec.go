@@ -33,6 +33,7 @@ type Effect struct {
 	Store bool // writes memory
 	Load  bool // reads memory (atomics do both)
 	Addr  *[32]uint64
+	Addr2 *[32]uint64 // LDGSTS: where in shared memory it writes
 
 	// Passes an instruction made beyond the first: MATCH.ANY takes one for each distinct value, BRX for each distinct target.
 	ExtraPasses uint8

@@ -471,7 +471,7 @@ func execLDGSTS(w *Warp, u *uop, m uint32) {
 	w.addresses(from, &w.addr)
 	w.addresses(to, &w.addr2)
 	e := w.e
-	e.Load, e.Size, e.Space, e.Addr = true, uint8(from.size), SpaceGlobal, &w.addr
+	e.Load, e.Size, e.Space, e.Addr, e.Addr2 = true, uint8(from.size), SpaceGlobal, &w.addr, &w.addr2
 	fill := w.pred(u.ps[0])
 	for r := m; r != 0; r &= r - 1 {
 		l := lowest(r)

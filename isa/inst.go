@@ -354,6 +354,7 @@ const (
 	ModINV                               // CCTL.IV
 	Mod32                                // CS2R.32
 	ModLock                              // LDS: LDSLK, takes the lock of the address; STS: STSUL, STSCUL, gives it back (before Maxwell)
+	ModExclusive                         // WARPSYNC.EXCLUSIVE: lanes with other masks wait for their turn
 	ModReliable                          // BSSY.RELIABLE, BSYNC.RELIABLE, BREAK.RELIABLE
 	ModCTA                               // .CTA or .SM scope: MEMBAR orders for the block only, a strong load may hit L1
 )

@@ -366,6 +366,7 @@ func (in *Inst) otherSuffix(add func(string), flag func(ModFlags, string)) {
 		flag(ModClear, "CLEAR")
 		flag(ModReconvergent, "RECONVERGENT")
 		flag(ModReliable, "RELIABLE")
+		flag(ModExclusive, "EXCLUSIVE")
 	}
 }
 

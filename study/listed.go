@@ -180,8 +180,14 @@ func touchedShared(p *isa.Program, cs *workloads.Case, t *isa.Target) (int, erro
 			return
 		}
 		for lane := range 32 {
-			if at, shared := e.SharedOffset(lane); shared && e.Exec>>lane&1 != 0 {
+			if e.Exec>>lane&1 == 0 {
+				continue
+			}
+			if at, shared := e.SharedOffset(lane); shared {
 				end = max(end, at+uint64(e.Size))
+			}
+			if e.Addr2 != nil {
+				end = max(end, e.Addr2[lane]+uint64(e.Size))
 			}
 		}
 	})

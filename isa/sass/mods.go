@@ -76,35 +76,36 @@ var subFamily = map[isa.Op]string{
 
 // ownModifiers are modifiers that mean on an opcode what they mean on no other; an empty one changes nothing here.
 var ownModifiers = map[isa.Op]map[string]isa.Mod{
-	isa.OpIDP:    {"2A": {}, "LO": {Sub: isa.Sub2ALo}, "HI": {Sub: isa.Sub2AHi}},
-	isa.OpBAR:    {"RED": {}, "SCAN": {}},
-	isa.OpATOMS:  {"POPC": {Flags: isa.ModPopcInc}},
-	isa.OpSHF:    {"L": {Flags: isa.ModLeft}, "R": {Flags: isa.ModRight}},
-	isa.OpUSHF:   {"L": {Flags: isa.ModLeft}, "R": {Flags: isa.ModRight}},
-	isa.OpIMAD:   {"MOV": {Flags: isa.ModMov}, "SHL": {Flags: isa.ModShl}, "IADD": {Flags: isa.ModAdd}},
-	isa.OpUIMAD:  {"MOV": {Flags: isa.ModMov}, "SHL": {Flags: isa.ModShl}, "IADD": {Flags: isa.ModAdd}},
-	isa.OpDEPBAR: {"LE": {}},
-	isa.OpBMOV:   {"32": {}, "64": {}, "PQUAD": {}},
-	isa.OpCS2R:   {"32": {Flags: isa.Mod32}},
-	isa.OpBPT:    {"DRAIN": {}, "PAUSE": {}, "INT": {}, "CAL": {}}, // for a debugger
-	isa.OpMEMBAR: {"ALL": {}, "SC": {}, "CTA": {Flags: isa.ModCTA}},
-	isa.OpLD:     {"SM": {Flags: isa.ModCTA}, "CTA": {Flags: isa.ModCTA}}, // ordered within the SM: L1 serves it
-	isa.OpLDG:    {"SM": {Flags: isa.ModCTA}, "CTA": {Flags: isa.ModCTA}},
-	isa.OpLDS:    {"U": {}}, // unaligned: Maxwell's and Turing's LDS.U
-	isa.OpBRA:    {"U": {Flags: isa.ModU}},
-	isa.OpBRX:    {"U": {Flags: isa.ModU}},
-	isa.OpFRND:   {"INT": {}},
-	isa.OpUFRND:  {"INT": {}},
-	isa.OpCS2UR:  {"32": {Flags: isa.Mod32}},
-	isa.OpQSPC:   {"G": {Sub: isa.SubGlobal}, "S": {Sub: isa.SubShared}, "L": {Sub: isa.SubLocal}},
-	isa.OpBSSY:   {"RELIABLE": {Flags: isa.ModReliable}},
-	isa.OpBSYNC:  {"RELIABLE": {Flags: isa.ModReliable}},
-	isa.OpBREAK:  {"RELIABLE": {Flags: isa.ModReliable}},
-	isa.OpISET:   {"BF": {Flags: isa.ModBF}},
-	isa.OpFSET:   {"BF": {Flags: isa.ModBF}},
-	isa.OpPSET:   {"BF": {Flags: isa.ModBF}},
-	isa.OpLOP:    {"NZ": {Cmp: isa.CmpNE}, "Z": {Cmp: isa.CmpEQ}, "T": {Cmp: isa.CmpT}},
-	isa.OpLOP32I: {"NZ": {Cmp: isa.CmpNE}, "Z": {Cmp: isa.CmpEQ}, "T": {Cmp: isa.CmpT}},
+	isa.OpIDP:      {"2A": {}, "LO": {Sub: isa.Sub2ALo}, "HI": {Sub: isa.Sub2AHi}},
+	isa.OpBAR:      {"RED": {}, "SCAN": {}},
+	isa.OpATOMS:    {"POPC": {Flags: isa.ModPopcInc}},
+	isa.OpSHF:      {"L": {Flags: isa.ModLeft}, "R": {Flags: isa.ModRight}},
+	isa.OpUSHF:     {"L": {Flags: isa.ModLeft}, "R": {Flags: isa.ModRight}},
+	isa.OpIMAD:     {"MOV": {Flags: isa.ModMov}, "SHL": {Flags: isa.ModShl}, "IADD": {Flags: isa.ModAdd}},
+	isa.OpUIMAD:    {"MOV": {Flags: isa.ModMov}, "SHL": {Flags: isa.ModShl}, "IADD": {Flags: isa.ModAdd}},
+	isa.OpDEPBAR:   {"LE": {}},
+	isa.OpBMOV:     {"32": {}, "64": {}, "PQUAD": {}},
+	isa.OpCS2R:     {"32": {Flags: isa.Mod32}},
+	isa.OpBPT:      {"DRAIN": {}, "PAUSE": {}, "INT": {}, "CAL": {}}, // for a debugger
+	isa.OpMEMBAR:   {"ALL": {}, "SC": {}, "CTA": {Flags: isa.ModCTA}},
+	isa.OpLD:       {"SM": {Flags: isa.ModCTA}, "CTA": {Flags: isa.ModCTA}}, // ordered within the SM: L1 serves it
+	isa.OpLDG:      {"SM": {Flags: isa.ModCTA}, "CTA": {Flags: isa.ModCTA}},
+	isa.OpLDS:      {"U": {}}, // unaligned: Maxwell's and Turing's LDS.U
+	isa.OpBRA:      {"U": {Flags: isa.ModU}},
+	isa.OpBRX:      {"U": {Flags: isa.ModU}},
+	isa.OpFRND:     {"INT": {}},
+	isa.OpUFRND:    {"INT": {}},
+	isa.OpCS2UR:    {"32": {Flags: isa.Mod32}},
+	isa.OpWARPSYNC: {"EXCLUSIVE": {Flags: isa.ModExclusive}},
+	isa.OpQSPC:     {"G": {Sub: isa.SubGlobal}, "S": {Sub: isa.SubShared}, "L": {Sub: isa.SubLocal}},
+	isa.OpBSSY:     {"RELIABLE": {Flags: isa.ModReliable}},
+	isa.OpBSYNC:    {"RELIABLE": {Flags: isa.ModReliable}},
+	isa.OpBREAK:    {"RELIABLE": {Flags: isa.ModReliable}},
+	isa.OpISET:     {"BF": {Flags: isa.ModBF}},
+	isa.OpFSET:     {"BF": {Flags: isa.ModBF}},
+	isa.OpPSET:     {"BF": {Flags: isa.ModBF}},
+	isa.OpLOP:      {"NZ": {Cmp: isa.CmpNE}, "Z": {Cmp: isa.CmpEQ}, "T": {Cmp: isa.CmpT}},
+	isa.OpLOP32I:   {"NZ": {Cmp: isa.CmpNE}, "Z": {Cmp: isa.CmpEQ}, "T": {Cmp: isa.CmpT}},
 }
 
 // commonModifiers mean the same on every other opcode.
