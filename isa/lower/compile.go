@@ -120,6 +120,7 @@ func (f *fn) back(opt Options, limit int) (int, error) {
 		f.optimise()
 	}
 	f.expandPseudos()
+	f.twoInputLogic()
 	f.legalise()
 	if !opt.NoOptimise {
 		f.cleanup()

@@ -155,8 +155,12 @@ func regWidth(in *isa.Inst, o *isa.Operand, isDst bool, index int) int {
 			return bytes / 4
 		}
 	case isa.OpST, isa.OpSTG, isa.OpSTS, isa.OpSTL, isa.OpATOM, isa.OpATOMG, isa.OpATOMS, isa.OpSYNCS, isa.OpRED:
-		if bytes > 4 && (isDst || o.Kind == isa.KindReg) {
-			return bytes / 4
+		words := max(1, bytes/4)
+		if in.Mod.Sub == isa.SubCAS && !isDst && o.Kind == isa.KindReg && in.NSrc == 2 {
+			return 2 * words // before Volta one tuple holds what is compared and what is stored
+		}
+		if isDst || o.Kind == isa.KindReg {
+			return words
 		}
 	case isa.OpTEX:
 		if isDst {

@@ -142,7 +142,7 @@ func (x *expander) xor(d, a, b word) word { return x.logic(d, a, b, isa.SubXor, 
 
 func (x *expander) logic(d, a, b word, sub isa.Sub, lut uint8) word {
 	d = x.out(d)
-	if x.sm() >= 70 {
+	if x.t().Has(isa.OpLOP3) {
 		x.emit(isa.OpLOP3, isa.Mod{Lut: lut}, []word{d, pt}, []word{a, b, rz})
 	} else {
 		x.emit(isa.OpLOP, isa.Mod{Sub: sub}, []word{d}, []word{a, b})
@@ -153,7 +153,7 @@ func (x *expander) logic(d, a, b word, sub isa.Sub, lut uint8) word {
 // not is d = ~a.
 func (x *expander) not(d, a word) word {
 	d = x.out(d)
-	if x.sm() >= 70 {
+	if x.t().Has(isa.OpLOP3) {
 		x.emit(isa.OpLOP3, isa.Mod{Lut: 0x33}, []word{d, pt}, []word{rz, a, rz})
 	} else {
 		x.emit(isa.OpLOP, isa.Mod{Sub: isa.SubPassB}, []word{d}, []word{rz, inv(a)})
