@@ -7,7 +7,7 @@ import (
 	"github.com/sarchlab/smsim/isa"
 )
 
-// alignments finds for every general register how many low bits of its value are known to be zero (32: it is zero, or
+// alignments finds for every general and uniform register how many low bits of its value are known to be zero (32: it is zero, or
 // never written).
 func (f *fn) alignments(n numbering) []uint8 {
 	z := make([]uint8, n.total)
@@ -24,8 +24,8 @@ func (f *fn) alignments(n numbering) []uint8 {
 			}
 			return uint8(bits.TrailingZeros32(c))
 		}
-		if o.Kind == isa.KindReg && o.Reg >= isa.VirtualBase && o.Flags&^isa.Neg == 0 {
-			return z[n.of(isa.KindReg, o.Reg)]
+		if (o.Kind == isa.KindReg || o.Kind == isa.KindUReg) && o.Reg >= isa.VirtualBase && o.Flags&^isa.Neg == 0 {
+			return z[n.of(o.Kind, o.Reg)]
 		}
 		return 0
 	}
@@ -39,6 +39,9 @@ func (f *fn) alignments(n numbering) []uint8 {
 				}
 				v := uint8(0)
 				switch {
+				case in.Op == isa.OpULEA && in.Mod.Flags == 0:
+					sh, _ := constant(in.Src[2])
+					v = min(of(&in.Src[0])+uint8(sh), of(&in.Src[1]))
 				case in.Dst[0].Kind != isa.KindReg || in.Dst[0].Flags&(flagPair|flagQuad) != 0:
 				case in.Op == isa.OpMOV:
 					v = of(&in.Src[0])
@@ -82,23 +85,26 @@ func (f *fn) vectorise() {
 	defs := f.defSites(n)
 	for _, b := range f.rpo {
 		groups := map[isa.Operand][]int{} // address without offset -> loads
-		flush := func() {
+		flush := func(which func(address isa.Operand) bool) {
 			var keys []isa.Operand
 			for k := range groups {
-				keys = append(keys, k)
+				if which(k) {
+					keys = append(keys, k)
+				}
 			}
 			sort.Slice(keys, func(i, j int) bool { return groups[keys[i]][0] < groups[keys[j]][0] })
 			for _, k := range keys {
 				f.joinLoads(b, groups[k], n, z, defs)
+				delete(groups, k)
 			}
-			clear(groups)
 		}
+		all := func(isa.Operand) bool { return true }
 		for i := range b.insts {
 			in := &b.insts[i]
 			switch {
 			case in.Op == isa.OpLDS && in.Mod.Size == 4 && in.Guard.Kind == isa.KindNone && in.Dst[0].Reg >= isa.VirtualBase && !in.Mod.Has(isa.ModStrong):
 				o := in.Src[0]
-				if o.Flags&^(isa.ScaleX4|isa.ScaleX8|isa.ScaleX16) != 0 || o.Reg < isa.VirtualBase && o.Reg != isa.RZ {
+				if o.Flags&^(isa.ScaleX4|isa.ScaleX8|isa.ScaleX16|isa.HasUReg) != 0 || o.Reg < isa.VirtualBase && o.Reg != isa.RZ {
 					break
 				}
 				if _, member := f.inTuple[in.Dst[0].Reg]; member || !defs[n.of(isa.KindReg, in.Dst[0].Reg)].value() {
@@ -107,24 +113,17 @@ func (f *fn) vectorise() {
 				o.Imm = 0
 				groups[o] = append(groups[o], i)
 			case memSpaces(in)&2 != 0 && writesMemory(in), in.Class().IsControl(), in.Class() == isa.ClassMEMBAR:
-				flush()
+				flush(all)
 			default:
-				// A base that changes ends its group.
-				for k := range in.Dst[:in.NDst] {
-					if in.Dst[k].Kind != isa.KindReg {
-						continue
-					}
-					for _, scale := range []isa.OperandFlags{0, isa.ScaleX4, isa.ScaleX8, isa.ScaleX16} {
-						o := isa.Mem(in.Dst[k].Reg, 0, false)
-						if o.Flags = scale; groups[o] != nil {
-							f.joinLoads(b, groups[o], n, z, defs)
-							delete(groups, o)
-						}
-					}
+				// A base that changes ends its groups.
+				for _, d := range in.Dst[:in.NDst] {
+					flush(func(o isa.Operand) bool {
+						return d.Kind == isa.KindReg && o.Reg == d.Reg || d.Kind == isa.KindUReg && o.Is(isa.HasUReg) && o.UReg == d.Reg
+					})
 				}
 			}
 		}
-		flush()
+		flush(all)
 	}
 	f.compact()
 }
@@ -134,15 +133,18 @@ func (f *fn) joinLoads(b *block, at []int, n numbering, z []uint8, defs []defSit
 	if len(at) < 2 {
 		return
 	}
-	base := b.insts[at[0]].Src[0].Reg
+	base := b.insts[at[0]].Src[0]
 	align := uint8(32)
-	if base != isa.RZ {
-		align = z[n.of(isa.KindReg, base)]
+	if base.Reg != isa.RZ {
+		align = z[n.of(isa.KindReg, base.Reg)]
 		for shift, scale := range map[uint8]isa.OperandFlags{2: isa.ScaleX4, 3: isa.ScaleX8, 4: isa.ScaleX16} {
-			if b.insts[at[0]].Src[0].Is(scale) {
+			if base.Is(scale) {
 				align += shift
 			}
 		}
+	}
+	if base.Is(isa.HasUReg) {
+		align = min(align, z[n.of(isa.KindUReg, base.UReg)])
 	}
 	byOffset := map[int64]int{}
 	var offsets []int64
