@@ -3,7 +3,6 @@ package lower
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"sort"
 
 	"github.com/sarchlab/smsim/isa"

@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"github.com/sarchlab/smsim/isa"
-	"github.com/sarchlab/smsim/isa/ptx"
 )
 
 const memTypes = "b8 u8 s8 b16 u16 s16 b32 u32 s32 b64 u64 s64 b128 f16 f16x2 bf16 bf16x2 f32 f64"

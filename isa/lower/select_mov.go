@@ -1,6 +1,9 @@
 package lower
 
-import "github.com/sarchlab/smsim/isa"
+import (
+	"github.com/sarchlab/smsim/isa"
+	"github.com/sarchlab/smsim/isa/ptx"
+)
 
 // ruleMov is mov: copies, addresses, special registers, and packing and unpacking of vectors.
 func ruleMov(x *expander) {
