@@ -251,7 +251,7 @@ type Memory struct {
 	// the sectors of stores that wait for it outside the SM.
 	L2ArrayBytesAll float64 `yaml:"l2_array_bytes_per_cycle_all,optional"`
 	L2ArrayRead     float64 `yaml:"l2_array_read,optional"`
-	L2PartialSector float64 `yaml:"l2_partial_sector,optional"`
+	L2PartialWrite  float64 `yaml:"l2_partial_write,optional"`
 	L2StoreQueue    int     `yaml:"l2_store_queue,optional"`
 	L2DirtyShare    float64 `yaml:"l2_dirty_share,optional"`  // part of L2 that can hold written data that DRAM lacks, with all SMs active; 0: all
 	L2ArrayQueues   int     `yaml:"l2_array_queues,optional"` // queues that this SM's share of it acts as; 0: 1

@@ -88,7 +88,7 @@ var limits = map[string]bounds{
 	"memory.dram_write_batch":             {0, 4096},
 	"memory.dram_atom_bytes":              {0, 128},
 	"memory.l2_array_read":                {0, 1},
-	"memory.l2_partial_sector":            {0, 100},
+	"memory.l2_partial_write":             {0, 100},
 	"memory.l2_dirty_share":               {0, 1},
 	"memory.l2_array_queues":              {0, 1024},
 	"memory.l2_store_queue":               {0, 1 << 20},

@@ -8,7 +8,7 @@ import "github.com/sarchlab/smsim/configs"
 // The zero value does nothing.
 type arrayParams struct {
 	write   ticks // one sector that a store writes whole or DRAM brings
-	partial ticks // more, for a sector written in part
+	partial ticks // more, for a packet that leaves bytes of a sector unwritten
 	read    ticks // one sector that a read finds
 	slack   ticks // for which stores wait outside the SM
 	queues  int
@@ -19,7 +19,7 @@ func newArrayParams(mem *configs.Memory, sectorBytes uint64) (a arrayParams) {
 	a.slack = ticks(mem.L2StoreQueue) * a.write
 	a.queues = orInt(mem.L2ArrayQueues, 1)
 	a.write *= ticks(a.queues) // a queue is slower by their number
-	a.partial = ticks(float64(a.write) * (orFloat(mem.L2PartialSector, 1) - 1))
+	a.partial = ticks(float64(a.write) * mem.L2PartialWrite)
 	a.read = ticks(float64(a.write) * mem.L2ArrayRead)
 	return a
 }
@@ -62,26 +62,30 @@ func (m *MemPath) arrayWrite(at ticks) (written ticks) {
 	return written
 }
 
-// arrayStore is the array's time for sectors of a line that a store writes: fresh ones are new in the packet; before and after are
-// those that the packet writes whole.
-func (m *MemPath) arrayStore(line uint64, fresh, before, after uint32) ticks {
+// arrayStore is the array's time for the fresh sectors of a store to a line. A packet that leaves bytes of a sector unwritten takes longer,
+// unless the line was written in part just before; one that becomes whole while it waits gives that back.
+func (m *MemPath) arrayStore(w *pendingWrite, cycle uint64, fresh int, part bool) (length ticks) {
 	a := &m.par.array
-	if a.write == 0 {
+	recent := w.partial != 0 && cycle <= w.partial+partialWindow
+	if part {
+		w.partial = cycle
+	}
+	switch {
+	case a.write == 0:
 		return 0
+	case part && !w.charged && !recent:
+		w.charged = true
+		length = a.partial
+	case !part && w.charged:
+		w.charged = false
+		q := m.arrayQueue(w.line)
+		*q -= min(*q, a.partial)
 	}
-	// Sectors that become whole give back what they cost as parts.
-	if done := ticks(sectorCount(after&^before&^fresh)) * a.partial; done > 0 {
-		q := m.arrayQueue(line)
-		*q -= min(*q, done)
-	}
-	return ticks(sectorCount(fresh))*a.write + ticks(sectorCount(fresh&^after))*a.partial
+	return length + ticks(fresh)*a.write
 }
 
 // wholeSectors are the sectors of a line whose bytes are all in the mask.
 func (p *memParams) wholeSectors(bytes *[2]uint64) (sectors uint32) {
-	if p.array.write == 0 {
-		return 0
-	}
 	for s := uint(0); s<<p.sectorShift < uint(min(p.lineBytes, 128)); s++ {
 		at := s << p.sectorShift
 		word := ^bytes[at>>6] >> (at & 63)

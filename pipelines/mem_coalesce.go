@@ -6,7 +6,7 @@ import "math/bits"
 type lineReq struct {
 	line    uint64    // address / line size
 	sectors uint32    // touched sectors of the line, bit i: bytes [i*sector, (i+1)*sector)
-	mask    [2]uint64 // bytes touched, of the first 128; filled for stores to global memory
+	mask    [2]uint64 // bytes touched, of the first 128; filled for stores
 	array   ticks     // L2's data array takes for a store's part of it
 	bytes   uint32    // bytes of lanes in it, the same byte counted for every lane that touches it
 }
@@ -76,8 +76,22 @@ func (c *coalescer) local(addr *[32]uint64, mask uint32, size, base uint64, line
 			phys := base + w*128 + lane*4
 			s := phys >> sectorShift
 			top = c.add(s>>(lineShift-sectorShift), uint32(1)<<(s&(1<<(lineShift-sectorShift)-1)), 4, top)
+			lo, hi := max(a, 4*w)-4*w, min(a+size, 4*w+4)-4*w // bytes of the word
+			l := c.at(phys >> lineShift)
+			off := phys & (1<<lineShift - 1)
+			l.mask[off>>6&1] |= (1<<hi - 1) &^ (1<<lo - 1) << (off & 63)
 		}
 	}
+}
+
+// at is the entry of a line in the list; searched from the end, where the newest are.
+func (c *coalescer) at(line uint64) *lineReq {
+	for i := c.n - 1; i > 0; i-- {
+		if c.lines[i].line == line {
+			return &c.lines[i]
+		}
+	}
+	return &c.lines[0]
 }
 
 // add notes one sector; top is the highest line in the list.

@@ -93,7 +93,7 @@ func TestStoreLink(t *testing.T) {
 				}
 			}
 			a := access(cycle[sp], c.class, c.size, stride(page+uint64(i%16)<<16, c.bytes))
-			a.SubPartition = sp
+			a.SubPartition, a.Slot = sp, i%64 // no two stores of a warp to one line near each other
 			m.Access(a)
 			end = cycle[sp]
 			if i == n/2 {
@@ -107,32 +107,67 @@ func TestStoreLink(t *testing.T) {
 	}
 }
 
-// TestStoreCombining: stores to the bytes of one sector become one packet while it waits, of whatever warp.
+// TestStoreCombining: a store joins an earlier one of its warp to the same lines while that waits: up to combineWait cycles on an idle link,
+// combineLines lines behind it at most.
 func TestStoreCombining(t *testing.T) {
 	m := newPath(t, MemConfig{WarmL2: true})
+	other := uint64(page + 1<<20)
 	for _, c := range []struct {
-		name          string
-		cycle         uint64
-		size          uint8
-		addr          func(lane int) uint64
-		l2, hits, all int
+		name  string
+		cycle uint64
+		size  uint8
+		slot  int
+		addr  func(lane int) uint64
+		l2    int
 	}{
-		{"first word of each sector", 1000, 4, stride(page, 32), 32, 0, 32},
-		{"second word", 1100, 4, stride(page+4, 32), 0, 32, 32},
-		{"elsewhere", 1200, 4, stride(page+1<<20, 32), 32, 0, 32},
-		{"third word, upper half", 1300, 2, stride(page+10, 32), 0, 32, 32},
-		{"third word, lower half", 1350, 2, stride(page+8, 32), 0, 32, 32},
-		{"second word again", 1400, 4, stride(page+4, 32), 32, 0, 32},
-		{"fifth word", 1500, 4, stride(page+16, 32), 0, 32, 32},
-		{"sixth word, too late", 5500, 4, stride(page+20, 32), 32, 0, 32},
-		{"whole line", 6000, 4, stride(page+2<<20, 4), 4, 0, 4},
-		{"whole line again", 6100, 4, stride(page+2<<20, 4), 4, 0, 4},
-		{"half of a line", 6200, 2, stride(page+3<<20, 2), 2, 0, 2},
-		{"other half", 6300, 2, stride(page+3<<20+64, 2), 2, 2, 2},
+		{"first word of each sector", 1000, 4, 0, stride(page, 32), 32},
+		{"second word at the last moment", 1000 + combineWait, 4, 0, stride(page+4, 32), 0},
+		{"third word, too late", 1000 + combineWait + 1, 4, 0, stride(page+8, 32), 32},
+		{"elsewhere", 2000, 4, 0, stride(other, 32), 32},
+		{"another warp", 2001, 4, 1, stride(other+4, 32), 32},
+		{"the first warp again", 2002, 4, 0, stride(other+8, 32), 32},
+		{"whole line", 3000, 4, 0, stride(page+2<<20, 4), 4},
+		{"whole line again", 3011, 4, 0, stride(page+2<<20, 4), 0},
+		{"a line more", 4000, 4, 0, stride(page+3<<20, 8), 8},
+		{"one of the two", 4001, 2, 0, stride(page+3<<20, 2), 2},
+		{"half of a line", 5000, 2, 0, stride(page+4<<20, 2), 2},
+		{"other half", 5011, 2, 0, stride(page+4<<20+64, 2), 2},
 	} {
-		got := m.Access(access(c.cycle, isa.ClassSTG, c.size, c.addr))
-		if got.L2Sectors != c.l2 || got.L1SectorHits != c.hits || got.L1Sectors != c.all {
-			t.Errorf("%s: %d sectors, %d hits, %d to L2; want %d, %d, %d", c.name, got.L1Sectors, got.L1SectorHits, got.L2Sectors, c.all, c.hits, c.l2)
+		a := access(c.cycle, isa.ClassSTG, c.size, c.addr)
+		a.Slot = c.slot
+		if got := m.Access(a); got.L2Sectors != c.l2 {
+			t.Errorf("%s: %d sectors to L2, want %d", c.name, got.L2Sectors, c.l2)
+		}
+	}
+	for _, c := range []struct {
+		between int // stores to one line each
+		joins   bool
+	}{{combineLines - 1, true}, {combineLines, false}} {
+		m := newPath(t, MemConfig{WarmL2: true})
+		m.Access(access(1000, isa.ClassSTG, 4, stride(page, 4)))
+		for i := range c.between {
+			a := access(1001, isa.ClassSTG, 4, stride(other+uint64(i)*128, 4))
+			a.Slot = 1
+			m.Access(a)
+		}
+		if got := m.Access(access(1002, isa.ClassSTG, 4, stride(page, 4))); got.L2Sectors == 0 != c.joins {
+			t.Errorf("%d lines between: %d sectors to L2, joins should be %v", c.between, got.L2Sectors, c.joins)
+		}
+	}
+}
+
+// TestByteMasks: a packet carries a header, its byte mask, if it leaves bytes of a sector unwritten.
+func TestByteMasks(t *testing.T) {
+	for _, c := range []struct {
+		lanes uint32 // of a warp that writes a line of words
+		link  uint64
+	}{{^uint32(0), 4}, {0xff, 1}, {0x7f, 2}, {0xffff, 2}, {0xfffe, 3}, {0xff00ff00, 2}} {
+		m := newPath(t, MemConfig{WarmL2: true})
+		a := access(1000, isa.ClassSTG, 4, stride(page, 4))
+		a.Effect.Exec = c.lanes
+		got := m.Access(a)
+		if link := m.store.free.cycle() - (got.Result - 1); link != c.link {
+			t.Errorf("lanes %#x: %d cycles of the link, want %d", c.lanes, link, c.link)
 		}
 	}
 }
@@ -150,12 +185,13 @@ func TestChipAtomics(t *testing.T) {
 	}
 }
 
-// TestLocal: the words of the lanes at one offset are neighbours, warps are apart.
+// TestLocal: the words of the lanes at one offset are neighbours, warps are apart. Stores go to L2, sector by sector, and leave what they
+// write whole in L1.
 func TestLocal(t *testing.T) {
 	m := newPath(t, MemConfig{WarmL2: true})
 	same := m.Access(access(100, isa.ClassSTL, 4, stride(64, 0)))
-	if same.Wavefronts != 1 || same.L1Sectors != 4 {
-		t.Errorf("equal offsets: %d lines, %d sectors; want 1, 4", same.Wavefronts, same.L1Sectors)
+	if same.Wavefronts != 1 || same.L1Sectors != 4 || same.L1SectorHits != 0 || same.Level != LevelL2 {
+		t.Errorf("equal offsets: %d lines, %d sectors, %d hits, %v; want 1, 4, 0, l2", same.Wavefronts, same.L1Sectors, same.L1SectorHits, same.Level)
 	}
 	if got := m.Access(access(200, isa.ClassLDL, 8, stride(64, 0))); got.L1Sectors != 8 || got.L1SectorHits != 4 {
 		t.Errorf("two words, one of them stored: %d sectors, %d hits; want 8, 4", got.L1Sectors, got.L1SectorHits)
@@ -167,6 +203,15 @@ func TestLocal(t *testing.T) {
 	a.Slot = 1
 	if got := m.Access(a); got.L1SectorHits != 0 {
 		t.Errorf("another warp hits the first one's local memory")
+	}
+	before := m.store.free
+	a = access(3000, isa.ClassSTL, 4, stride(1024, 4))
+	got := m.Access(a)
+	if link := m.store.free - max(before, ticks(got.Result-1)*ticksCycle); link != 64*ticksCycle {
+		t.Errorf("32 lanes on 32 lines: %d cycles of the link, want 64", link/ticksCycle)
+	}
+	if got := m.Access(access(4000, isa.ClassLDL, 4, stride(1024, 4))); got.L1SectorHits != 0 {
+		t.Errorf("sectors stored in part: %d hits, want 0", got.L1SectorHits)
 	}
 }
 

@@ -96,7 +96,7 @@ func (m *MemPath) accessLoad(a MemAccess, t *MemTiming) {
 	if e.Inst != nil && !local {
 		cached = (cached || p.cachesReadOnly && e.Inst.Mod.Has(isa.ModConstant)) && !passesL1By(e.Inst)
 	}
-	missing := m.lookupL1(cached, a.Cycle, t)
+	missing := m.lookupL1(cached, t)
 
 	passes := max(banks, (uint64(n)+p.tagLines-1)/p.tagLines)
 	first, last := m.enter(a, p.globalLoadPort[widthIndex(e.Size)], max(passes, uint64(missing)), 16)
@@ -139,7 +139,7 @@ func passesL1By(in *isa.Inst) bool { return in.Mod.Has(isa.ModStrong) && !in.Mod
 
 // lookupL1 looks the list's lines up, makes room for those that are not there, and returns how many lack a sector. Which
 // sectors these are stands in missing, the entries in found (nil without a cache).
-func (m *MemPath) lookupL1(cached bool, cycle uint64, t *MemTiming) (lines int) {
+func (m *MemPath) lookupL1(cached bool, t *MemTiming) (lines int) {
 	for i := 0; i < m.co.n; i++ {
 		l := &m.co.lines[i]
 		want := sectorCount(l.sectors)
@@ -150,7 +150,7 @@ func (m *MemPath) lookupL1(cached bool, cycle uint64, t *MemTiming) (lines int) 
 			if hit != nil {
 				m.missing[i] &^= hit.sectors
 			} else if victim != nil {
-				m.replaceL1(victim, l.line, cycle)
+				m.l1.replace(victim, l.line)
 				hit = victim
 			}
 			if hit != nil {
@@ -229,13 +229,3 @@ func (m *MemPath) missReturn(sp int, at uint64) uint64 {
 func (m *MemPath) missSlot(at uint64) uint64 { return max(at, m.misses.freeAt()) }
 
 func (m *MemPath) missReturns(at uint64) { m.misses.push(at) }
-
-// replaceL1 gives the entry to a new line. Dirty sectors (local memory only) go out through the store port.
-func (m *MemPath) replaceL1(v *cacheLine, line, at uint64) {
-	old := v.tag
-	if dirty := m.l1.replace(v, line); dirty != 0 {
-		m.send(at, 1, ticks(sectorCount(dirty))*m.par.storeSectorTicks)
-		var t MemTiming
-		m.lookupL2(old-1, dirty, true, ticks(at)*ticksCycle, &t)
-	}
-}

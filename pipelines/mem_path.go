@@ -95,6 +95,8 @@ type MemPath struct {
 	misses        leaveRing
 	store         storePort
 	pending       []pendingWrite // combineSets sets of lines that stores wrote in part
+	stores        uint64         // made so far
+	storeOrder    uint64         // lines that entered pending
 	moved, stored uint64         // sectors to and from L2, and those of them that were written
 	entry         *cacheLine     // of the latest line that was looked up in l2, nil if it has no place there
 	gatherDue     float64        // own misses of gathers not yet counted, see gatherMisses

@@ -27,45 +27,27 @@ func (m *MemPath) send(at uint64, words uint64, length ticks) (gone uint64) {
 	return s.free.cycle()
 }
 
-// accessStore is a store to global or local memory. Global stores are written through to L2 and not allocated in L1; a
-// line that L1 holds is updated, so a following load still hits. Local stores stay in L1 until they are thrown out.
+// accessStore is a store to global or local memory. Both are written through to L2. Global stores are not allocated in L1; a line that
+// L1 holds is updated, so a following load still hits. Local stores are allocated in L1.
 func (m *MemPath) accessStore(a MemAccess, t *MemTiming) {
 	p, e := &m.par, a.Effect
 	groups := m.coalesce(a)
 	n := m.co.n
-	width := widthIndex(e.Size)
-	if e.Space == isa.SpaceLocal {
-		first, last := m.enter(a, p.globalStorePort[width], max(uint64(n), groups), 16)
-		t.SourcesRead, t.SlotFree = first+p.readDelay, first
-		t.Wavefronts, t.Level = n, LevelL1
-		for i := 0; i < n; i++ {
-			l := &m.co.lines[i]
-			c := sectorCount(l.sectors)
-			t.L1Sectors += c
-			hit, victim := m.l1.find(l.line)
-			if hit == nil && victim != nil {
-				m.replaceL1(victim, l.line, last)
-				hit = victim
-			}
-			if hit != nil {
-				hit.sectors |= l.sectors
-				hit.dirty |= l.sectors
-				hit.ready = max(hit.ready, last)
-			}
-			t.L1SectorHits += c
-		}
-		t.Result = last + 1
-		t.Complete = last + p.localLatency
-		return
-	}
+	local := e.Space == isa.SpaceLocal
 	m.holdForStore(a, groups)
-	first, last := m.enter(a, p.globalStorePort[width], groups*p.storePasses, 16)
+	first, last := m.enter(a, p.globalStorePort[widthIndex(e.Size)], groups*p.storePasses, 16)
 	t.SourcesRead, t.SlotFree = first+p.readDelay, first
 	t.Wavefronts, t.BankConflicts = max(n, int(groups)), max(n-int(groups), 0)
-	m.co.byteMasks(e.Addr, e.Exec, uint64(max(e.Size, 1)), p.lineShift)
-	length := m.combine(a.Cycle, a.Slot, t)
 	t.Level = LevelL2
 	t.Result = last + 1
+	var length ticks
+	if local {
+		m.allocateLocal(last, t)
+		length = m.combine(a.Cycle, a.Slot, &MemTiming{})
+	} else {
+		m.co.byteMasks(e.Addr, e.Exec, uint64(max(e.Size, 1)), p.lineShift)
+		length = m.combine(a.Cycle, a.Slot, t)
+	}
 	if length == 0 { // went along with the store before
 		t.Complete = max(last, m.store.free.cycle()) + p.l2Latency
 		return
@@ -80,12 +62,37 @@ func (m *MemPath) accessStore(a MemAccess, t *MemTiming) {
 	t.Complete = gone + p.l2Latency
 }
 
-// pendingWrite is a line of global memory that stores wrote in part and that has not left yet.
+// allocateLocal puts the lines of a local store into L1. A sector that is written in part and was not there stays absent: the rest of it
+// is in L2 only. (Nsight Compute on the H200: the first stores to local memory miss and bring nothing in, all loads behind them hit, and L2
+// gets every sector that a store writes.)
+func (m *MemPath) allocateLocal(last uint64, t *MemTiming) {
+	for i := 0; i < m.co.n; i++ {
+		l := &m.co.lines[i]
+		t.L1Sectors += sectorCount(l.sectors)
+		hit, victim := m.l1.find(l.line)
+		if hit == nil {
+			if victim == nil {
+				continue
+			}
+			m.l1.replace(victim, l.line)
+			hit = victim
+		}
+		t.L1SectorHits += sectorCount(l.sectors & hit.sectors)
+		hit.sectors |= m.par.wholeSectors(&l.mask)
+		hit.ready = max(hit.ready, last)
+	}
+}
+
+// pendingWrite is a line that waits in the SM for its turn on the link, and what is known of the writes to it before.
 type pendingWrite struct {
 	line    uint64
+	order   uint64    // lines that entered before it
+	until   uint64    // cycle until which its packet waits
+	store   uint64    // that it entered with, and
+	lines   int       // the lines of that
 	since   uint64    // cycle of the first store
-	used    uint64    // cycle of the last
-	written [2]uint64 // bytes that stores of any warp wrote
+	partial uint64    // cycle of the last one that left bytes of a sector unwritten
+	charged bool      // L2's time for that is booked for the present packet
 	slot    int       // warp whose packet waits
 	packet  [2]uint64 // bytes of it
 }
@@ -96,28 +103,39 @@ const (
 	combineWays = 4
 )
 
-// combineWindow is how long a line waits for further stores of its warp, cycles. Size and window are fits: the NCC kernels
-// of the H200 combine nearly all stores that can be (a thread's columns, up to 64 warps). The gemm8 kernels show that only
-// stores of one warp combine: four warps write each of their sectors, and combining those makes them 23 to 44 % too fast,
-// not combining 7 to 13 % slow.
-const combineWindow = 400
+// What a store waits for further stores of its warp to the same lines: combineWait cycles at least, longer while the link is busy with what
+// is before it, until combineLines other lines have entered. On the H200 four stores of a warp to the words of the same sectors leave as one
+// packet when 11 cycles lie between them (19 of 64 sectors sent) and as four when it is 70; with a second array written in between, all
+// combine from two warps, half from four, none from 16. Stores that touch other lines too never do (local arrays, an element further each
+// time). Both numbers are fits to that.
+const (
+	combineWait  = 40
+	combineLines = 24
+)
 
-// combine merges the store in the line list with earlier ones of the same warp to the same lines, and returns the link's time
+// Windows in cycles: storesHit is how long stores to a line count as hits, partialWindow how long a line that was written in part takes
+// further parts at no cost (a fit: warps that write neighbouring parts of a line within some cycles pay once, 16 warps that come back
+// after 240 cycles pay every time).
+const (
+	storesHit     = 400
+	partialWindow = 128
+)
+
+// combine merges the store in the line list with an earlier one of the same warp to the same lines, and returns the link's time
 // for what is new. A sector that waits takes further bytes of its warp without another packet, a line further sectors
-// without another header. A byte that is written twice, or a store of another warp, ends that: the packet leaves as it is.
+// without another header, which carries the byte mask of sectors written in part. A store of another warp ends that: the packet leaves
+// as it is. (The gemm8 kernels, four of whose warps write each sector, come out 23 to 44 % too fast otherwise.)
 // Stores to a waiting line, whichever warp wrote it, are hits, as Nsight Compute counts them.
 func (m *MemPath) combine(cycle uint64, slot int, t *MemTiming) (length ticks) {
 	p := &m.par
+	joins := m.joins(cycle, slot)
+	m.stores++
 	for i := 0; i < m.co.n; i++ {
 		l := &m.co.lines[i]
 		fresh := l.sectors
 		t.L1Sectors += sectorCount(l.sectors)
-		w, waits := m.waiting(l.line, cycle)
-		if waits && overlap(&w.written, &l.mask) {
-			waits = false
-		}
-		joins := waits && w.slot == slot
-		if waits {
+		w := m.waiting(l.line)
+		if w.line == l.line && cycle <= w.since+storesHit {
 			t.L1SectorHits += sectorCount(l.sectors)
 		} else {
 			*w = pendingWrite{line: l.line, since: cycle}
@@ -125,23 +143,20 @@ func (m *MemPath) combine(cycle uint64, slot int, t *MemTiming) (length ticks) {
 		if joins {
 			fresh &^= p.sectorsOf(w.packet)
 		} else {
-			w.slot, w.packet = slot, [2]uint64{}
+			w.slot, w.packet, w.charged, w.order, w.store, w.lines = slot, [2]uint64{}, false, m.storeOrder, m.stores, m.co.n
+			w.until = max(cycle+combineWait, m.store.free.cycle())
+			m.storeOrder++
 		}
-		before := p.wholeSectors(&w.packet)
-		for i := range w.written {
-			w.written[i] |= l.mask[i]
+		for i := range w.packet {
 			w.packet[i] |= l.mask[i]
 		}
-		l.array = m.arrayStore(l.line, fresh, before, p.wholeSectors(&w.packet))
-		w.used = cycle
-		if w.written == [2]uint64{^uint64(0), ^uint64(0)} {
-			w.line = noLine
-		}
+		part := p.sectorsOf(w.packet) &^ p.wholeSectors(&w.packet)
+		l.array = m.arrayStore(w, cycle, sectorCount(fresh), part != 0)
 		if fresh == 0 {
 			continue
 		}
 		length += ticks(sectorCount(fresh)) * p.storeSectorTicks
-		if int(l.bytes) < p.lineBytes && !joins {
+		if fresh&part != 0 && !joins {
 			length += p.storeHeaderTicks
 		}
 		m.lookupL2(l.line, fresh, true, ticks(cycle)*ticksCycle, t)
@@ -149,23 +164,34 @@ func (m *MemPath) combine(cycle uint64, slot int, t *MemTiming) (length ticks) {
 	return length
 }
 
-// overlap says whether two masks of a line share a byte.
-func overlap(a, b *[2]uint64) bool { return a[0]&b[0]|a[1]&b[1] != 0 }
+// joins says whether the lines of a store are those of one that the same warp made before and that still waits.
+func (m *MemPath) joins(cycle uint64, slot int) bool {
+	store := uint64(0)
+	for i := 0; i < m.co.n; i++ {
+		w := m.waiting(m.co.lines[i].line)
+		if w.line != m.co.lines[i].line || w.slot != slot || cycle > w.until || cycle > w.since+storesHit || m.storeOrder-w.order > combineLines ||
+			w.lines != m.co.n || i > 0 && w.store != store {
+			return false
+		}
+		store = w.store
+	}
+	return true
+}
 
 // waiting finds the line's entry, or the one to use for it.
-func (m *MemPath) waiting(line, cycle uint64) (w *pendingWrite, waits bool) {
-	set := m.pending[line%combineSets*combineWays:][:combineWays]
+func (m *MemPath) waiting(line uint64) (w *pendingWrite) {
+	set := m.pending[hashLine(line)>>40%combineSets*combineWays:][:combineWays]
 	w = &set[0]
 	for i := range set {
 		e := &set[i]
 		if e.line == line {
-			return e, cycle-e.since <= combineWindow
+			return e
 		}
-		if e.used < w.used || w.line != noLine && e.line == noLine {
+		if e.order < w.order || w.line != noLine && e.line == noLine {
 			w = e
 		}
 	}
-	return w, false
+	return w
 }
 
 // sectorsOf are the sectors with a byte in the mask of a line.
