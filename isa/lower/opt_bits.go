@@ -85,6 +85,13 @@ func (v *numberer) bits(o isa.Operand, depth int) known {
 		}
 	case isa.OpPOPC:
 		return known{zero: ^uint32(63)}
+	case isa.OpLDG, isa.OpLDS, isa.OpLDL, isa.OpLD, isa.OpLDC:
+		switch in.Mod.Type {
+		case isa.U8:
+			return known{zero: ^uint32(0xff)}
+		case isa.U16:
+			return known{zero: ^uint32(0xffff)}
+		}
 	}
 	return known{}
 }

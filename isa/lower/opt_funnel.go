@@ -1,6 +1,10 @@
 package lower
 
-import "github.com/sarchlab/smsim/isa"
+import (
+	"math/bits"
+
+	"github.com/sarchlab/smsim/isa"
+)
 
 // disjointSums turns 64-bit additions of words without common bits into OR, as the compiler does: "x << 13 + x >> 51" is how
 // compilers write a rotation in PTX. fuseFunnel makes funnel shifts of what results.
@@ -79,6 +83,10 @@ func zeroBits(o isa.Operand, defs []defSite, n numbering) uint32 {
 	case isShiftRight(d):
 		k, _ := constant(d.Src[1])
 		return ^(^uint32(0) >> k)
+	case d.Op == isa.OpIMAD && d.Mod.Flags == 0 && d.NDst == 1 && isZero(d.Src[2]):
+		if c, ok := constant(d.Src[1]); ok && c != 0 {
+			return 1<<bits.TrailingZeros32(c) - 1
+		}
 	case d.Op == isa.OpLOP3 && plainPreds(d) && d.Mod.Lut == lutA&lutB && d.NSrc == 3 && isZero(d.Src[2]):
 		if m, ok := constant(d.Src[1]); ok {
 			return ^m

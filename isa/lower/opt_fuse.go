@@ -175,6 +175,14 @@ func (u *fuser) fuseAdd(in *isa.Inst) bool {
 			in.Src = [isa.MaxSrc]isa.Operand{d.Src[2], rest[0], rz, imm(32 - n)}
 			u.take(d)
 			return true
+		case isFunnelLeft(d) && t[k].Flags == 0 && len(rest) == 1 && u.f.t.SM >= 70 && rest[0].Kind == isa.KindReg && rest[0].Flags == 0:
+			// Rotations too: their addition costs nothing.
+			n, _ := constant(d.Src[1])
+			in.Op, in.Mod, in.NDst, in.NSrc = isa.OpLEA, isa.Mod{Flags: isa.ModHI}, 2, 4
+			in.Dst[1], in.Dst[2] = pt, isa.Operand{}
+			in.Src = [isa.MaxSrc]isa.Operand{d.Src[0], rest[0], d.Src[2], imm(n)}
+			u.take(d)
+			return true
 		case isSignedShiftRight(d) && t[k].Flags == 0 && len(rest) == 1 && u.f.t.SM >= 70 && rest[0].Kind == isa.KindReg && rest[0].Flags == 0:
 			n, _ := constant(d.Src[1])
 			in.Op, in.Mod, in.NDst, in.NSrc = isa.OpLEA, isa.Mod{Flags: isa.ModHI | isa.ModSX32}, 2, 3
@@ -228,6 +236,15 @@ func isShiftLeft(in *isa.Inst) bool {
 // isShiftRight says that the instruction is an unsigned 32-bit right shift of a register by a constant from 1 to 31.
 func isShiftRight(in *isa.Inst) bool {
 	if in.Op != isa.OpSHF || !in.Mod.Has(isa.ModRight|isa.ModHI) || in.Mod.Type != isa.U32 || in.Src[2].Kind != isa.KindReg || in.Src[2].Flags != 0 {
+		return false
+	}
+	n, ok := constant(in.Src[1])
+	return ok && n < 32 && n > 0
+}
+
+// isFunnelLeft says that the instruction is the upper word of two registers shifted left by a constant from 1 to 31.
+func isFunnelLeft(in *isa.Inst) bool {
+	if in.Op != isa.OpSHF || !in.Mod.Has(isa.ModLeft|isa.ModHI) || in.Mod.Type != isa.U32 || in.Src[0].Kind != isa.KindReg || in.Src[2].Kind != isa.KindReg || in.Src[0].Flags|in.Src[2].Flags != 0 {
 		return false
 	}
 	n, ok := constant(in.Src[1])

@@ -6,7 +6,8 @@ import (
 	"github.com/sarchlab/smsim/isa"
 )
 
-// fuseOr makes a shift and addition, one instruction, of a value shifted left and ORed with one that has only lower bits.
+// fuseOr makes a shift and addition, one instruction, of a value shifted left and ORed with one that has only lower bits, and of a
+// value shifted right and ORed with one that has only higher bits.
 func (u *fuser) fuseOr(in *isa.Inst) bool {
 	const or = 0xfc
 	if in.Mod.Lut != or || !plainPreds(in) || !isZero(in.Src[2]) || u.f.t.SM < 70 {
@@ -23,6 +24,21 @@ func (u *fuser) fuseOr(in *isa.Inst) bool {
 		in.Op, in.Mod, in.NDst, in.NSrc = isa.OpLEA, isa.Mod{}, 2, 3
 		in.Dst[1], in.Dst[2] = pt, isa.Operand{}
 		in.Src = [isa.MaxSrc]isa.Operand{d.Src[0], low, d.Src[1]}
+		u.take(d)
+		return true
+	}
+	for k := range 2 {
+		d, high := u.inner(&in.Src[k]), in.Src[1-k]
+		if d == nil || !isShiftRight(d) || !isZero(d.Src[0]) || in.Src[k].Flags != 0 || high.Flags != 0 || high.Kind != isa.KindReg {
+			continue
+		}
+		n, _ := constant(d.Src[1])
+		if zeroBits(high, u.defs, u.n)|^(^uint32(0)>>n) != ^uint32(0) {
+			continue
+		}
+		in.Op, in.Mod, in.NDst, in.NSrc = isa.OpLEA, isa.Mod{Flags: isa.ModHI}, 2, 4
+		in.Dst[1], in.Dst[2] = pt, isa.Operand{}
+		in.Src = [isa.MaxSrc]isa.Operand{d.Src[2], high, rz, imm(32 - n)}
 		u.take(d)
 		return true
 	}
