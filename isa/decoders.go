@@ -120,6 +120,12 @@ var decoders = [NumOps]decoderRow{
 	OpLDGDEPBAR: {fn: decNop},
 	OpDEPBAR:    {fn: decNop},
 	OpTEX:       {fn: decTEX},
+	OpTLD:       {fn: decTEX},
+	OpTLD4:      {fn: decTEX},
+	OpTXD:       {fn: decTEX},
+	OpTXQ:       {fn: decTEX},
+	OpSULD:      {fn: decSurface, minVals: 2},
+	OpSUST:      {fn: decSurface, minVals: 3},
 	OpTEXDEPBAR: {fn: decNop},
 	OpNOP:       {fn: decNop},
 

@@ -14,6 +14,8 @@ type Texture struct {
 	Height   uint32 // rows; 0 or 1: one-dimensional
 	Channels int    // components of a texel: 1, 2 or 4
 	Format   Type   // of a component: U8, S8, U16, S16, U32, S32 or F32
+	// Normalized: machine code reads integers of 8 and 16 bits scaled to 1. (PTX says it in each instruction.)
+	Normalized bool
 }
 
 // texelBytes is the size of a texel.
@@ -28,69 +30,170 @@ func (t *Texture) texelBytes() uint64 {
 	return n * uint64(t.Channels)
 }
 
-// texop is what TEX needs beside registers: one or two coordinates.
+// texop is what texture instructions need beside registers.
 type texop struct {
+	x, y     sref
+	handle   sref // low and, with wide, high word
 	handleHi sref
+	wide     bool
 	float    bool // coordinates are F32
+	two      bool // two coordinates
+	listed   bool // result type: as the image says, else result
 	result   Type
+	parts    []uint8 // component for each of the destinations
+	to       []int32
 }
 
-// decTEX: the first source is the handle (a pair), the others the coordinates x and y. BType F32: coordinates in texels whose
-// floor is taken. Type: of the result, F32 scales 8- and 16-bit integers to 1.
+// decTEX, in the form of lowered code: the first source is the handle (a pair), the others the coordinates x and y. BType F32:
+// coordinates in texels whose floor is taken. Type: of the result, F32 scales 8- and 16-bit integers to 1. Listings have the
+// form of TexForm.
 func decTEX(d *decoder) {
 	n := len(d.vals)
-	switch {
-	case d.in.Mod.Type == TypeNone: // of a listing: its operands name textures by slots of the driver's
-		d.failf("%s is %w", d.in.Op, ErrNotExecutable)
+	u, f := d.u, &d.in.Mod.Tex
+	if f.Dim != TexNone {
+		d.listedTexture()
 		return
-	case n < 2 || n > 3:
-		d.failf("%s with %d operands: only one- and two-dimensional images are modelled", d.in.Op, n)
+	}
+	switch {
+	case d.in.Mod.Type == TypeNone:
+		d.failf("%s without a shape such as 2D is %w", d.in.Op, ErrNotExecutable)
+		return
+	case d.in.Op == OpTXQ && n != 1, d.in.Op != OpTXQ && (n < 2 || n > 3):
+		d.failf("%s with %d operands: a handle and one or two coordinates are needed", d.in.Op, n)
 		return
 	case len(d.vds) != 1:
 		d.failf("%s needs one destination of four registers", d.in.Op)
 		return
 	}
-	u := d.u
-	u.tex = &texop{handleHi: d.raw(0, 1, 0), float: d.in.Mod.BType == F32, result: d.in.Mod.Type}
-	u.s[0], u.s[1] = d.raw(0, 0, 0), d.raw(1, 0, 0)
-	u.s[2] = sref{ptr: d.k.zero}
+	zero := sref{ptr: d.k.zero}
+	u.tex = &texop{handle: d.raw(0, 0, 0), handleHi: d.raw(0, 1, 0), wide: true, float: d.in.Mod.BType == F32, result: d.in.Mod.Type, two: n == 3,
+		x: d.raw(1, 0, 0), y: zero}
 	if n == 3 {
-		u.s[2] = d.raw(2, 0, 0)
+		u.tex.y = d.raw(2, 0, 0)
 	}
-	for j := range 4 {
-		u.d[j] = d.k.dest(d.vds[0], Reg(j))
+	for j := range uint8(4) {
+		u.tex.parts = append(u.tex.parts, j)
+		u.tex.to = append(u.tex.to, d.k.dest(d.vds[0], Reg(j)))
 	}
-	u.exec = execTEX
+	d.textureExec()
+}
+
+// textureExec chooses what the opcode does.
+func (d *decoder) textureExec() {
+	switch d.in.Op {
+	case OpTLD4:
+		d.u.exec = execTLD4
+	case OpTXQ:
+		d.u.exec = execTXQ
+	default:
+		d.u.exec = execTEX
+	}
+}
+
+// image finds the lane's image.
+func (w *Warp) image(u *uop, l int) *Texture {
+	lo := w.val(&u.tex.handle)[l]
+	h := uint64(lo)
+	if u.tex.wide {
+		h |= uint64(w.val(&u.tex.handleHi)[l]) << 32
+	}
+	for i := range w.k.Launch.Textures {
+		if t := &w.k.Launch.Textures[i]; t.Addr == h || !u.tex.wide && uint32(t.Addr) == lo {
+			return t
+		}
+	}
+	w.err = w.fail(fmt.Sprintf("texture handle %#x of %s is no image of the launch (an argument with a texture)", h, w.threadName(l)))
+	return nil
+}
+
+// texelAt is the memory of the texel (px, py), nil after an error.
+func (w *Warp) texelAt(t *Texture, l int, px, py uint32) []byte {
+	size := t.texelBytes()
+	w.e.Size = uint8(size)
+	w.addr[l] = t.Addr + (uint64(py)*uint64(t.Width)+uint64(px))*size
+	return w.bytes(SpaceGlobal, l, w.addr[l], size)
+}
+
+// resultType is how the components are read.
+func (o *texop) resultType(t *Texture) Type {
+	if !o.listed {
+		return o.result
+	}
+	if t.Normalized {
+		return F32
+	}
+	return t.Format
 }
 
 func execTEX(w *Warp, u *uop, m uint32) {
-	lo, hi, x, y := w.val(&u.s[0]), w.val(&u.tex.handleHi), w.val(&u.s[1]), w.val(&u.s[2])
-	two := len(u.in.Src[:u.in.NSrc]) > 2
-	w.e.Load, w.e.Space = true, SpaceGlobal
-	w.e.Addr = &w.addr
+	o := u.tex
+	x, y := w.val(&o.x), w.val(&o.y)
+	w.e.Load, w.e.Space, w.e.Addr = true, SpaceGlobal, &w.addr
 	for r := m; r != 0; r &= r - 1 {
 		l := lowest(r)
-		t := w.k.texture(uint64(hi[l])<<32 | uint64(lo[l]))
+		t := w.image(u, l)
 		if t == nil {
-			w.err = w.fail(fmt.Sprintf("texture handle %#x of %s is no image of the launch", uint64(hi[l])<<32|uint64(lo[l]), w.threadName(l)))
 			return
 		}
-		px, inX := texel(x[l], t.Width, u.tex.float)
-		py, _ := texel(y[l], max(t.Height, 1), u.tex.float)
-		size := t.texelBytes()
-		w.e.Size = uint8(size)
-		w.addr[l] = t.Addr + (uint64(py)*uint64(t.Width)+uint64(px))*size
-		mem := w.bytes(SpaceGlobal, l, w.addr[l], size)
+		px, inX := texel(x[l], t.Width, o.float)
+		py, _ := texel(y[l], max(t.Height, 1), o.float)
+		mem := w.texelAt(t, l, px, py)
 		if mem == nil {
 			return
 		}
-		v := t.components(mem, u.tex.result)
-		if !two && !inX && !u.tex.float { // a linear fetch outside of the image gives zeros
+		v := t.components(mem, o.resultType(t))
+		if !o.two && !inX && !o.float { // a linear fetch outside of the image gives zeros
 			v = [4]uint32{}
 		}
-		for j := range v {
-			w.regs[u.d[j]][l] = v[j]
+		w.texture(o, l, &v)
+	}
+}
+
+// texture stores the components of a lane's result.
+func (w *Warp) texture(o *texop, l int, v *[4]uint32) {
+	for j, c := range o.parts {
+		w.regs[o.to[j]][l] = v[c&3]
+	}
+}
+
+// execTLD4 reads one component of the four texels whose centres surround the point: left and right of the lower row (larger y), then
+// right and left of the upper one.
+func execTLD4(w *Warp, u *uop, m uint32) {
+	o := u.tex
+	x, y := w.val(&o.x), w.val(&o.y)
+	w.e.Load, w.e.Space, w.e.Addr = true, SpaceGlobal, &w.addr
+	for r := m; r != 0; r &= r - 1 {
+		l := lowest(r)
+		t := w.image(u, l)
+		if t == nil {
+			return
 		}
+		left := math.Floor(float64(math.Float32frombits(x[l])) - 0.5)
+		top := math.Floor(float64(math.Float32frombits(y[l])) - 0.5)
+		var v [4]uint32
+		for j, at := range [4][2]float64{{0, 1}, {1, 1}, {1, 0}, {0, 0}} {
+			px, _ := texel(math.Float32bits(float32(left+at[0])), t.Width, true)
+			py, _ := texel(math.Float32bits(float32(top+at[1])), max(t.Height, 1), true)
+			mem := w.texelAt(t, l, px, py)
+			if mem == nil {
+				return
+			}
+			v[j] = t.components(mem, o.resultType(t))[u.in.Mod.Tex.Channel&3]
+		}
+		w.texture(o, l, &v)
+	}
+}
+
+// execTXQ gives width, height, depth (0: no third dimension) and the number of levels.
+func execTXQ(w *Warp, u *uop, m uint32) {
+	for r := m; r != 0; r &= r - 1 {
+		l := lowest(r)
+		t := w.image(u, l)
+		if t == nil {
+			return
+		}
+		v := [4]uint32{t.Width, t.Height, 0, 1}
+		w.texture(u.tex, l, &v)
 	}
 }
 
@@ -146,16 +249,6 @@ func (t *Texture) components(mem []byte, result Type) [4]uint32 {
 		}
 	}
 	return v
-}
-
-// texture finds the image with a handle.
-func (k *Kernel) texture(handle uint64) *Texture {
-	for i := range k.Launch.Textures {
-		if t := &k.Launch.Textures[i]; t.Addr == handle {
-			return t
-		}
-	}
-	return nil
 }
 
 // bindTextures checks the launch's images and puts the handles of the program's texture references into constant bank 4.

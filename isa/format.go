@@ -78,6 +78,9 @@ func (in *Inst) text(sm int, label func(int) string) string {
 		if o.Kind == KindMem && sm > 0 && sm < 80 && in.Mod.Has(ModE64) && o.Flags&HasUReg == 0 {
 			o.Flags &^= Wide64 // .E says it
 		}
+		if in.Op == OpSULD || in.Op == OpSUST {
+			o.Flags &^= Wide64 // the shape says it
+		}
 		put(in.formatOperand(&o, label, false) + in.laneSelection(int(i)))
 		if i == in.lutAfter() {
 			put(fmt.Sprintf("%#x", in.Mod.Lut))
@@ -85,7 +88,11 @@ func (in *Inst) text(sm int, label func(int) string) string {
 				put(fmt.Sprintf("%#x", in.Mod.Lut2))
 			}
 		}
+		if in.Op == OpTXQ && in.Mod.Tex.Dim == TexSize && i == 0 {
+			put(TexDims[TexSize])
+		}
 	}
+	in.texShape(put)
 	return b.String()
 }
 

@@ -377,9 +377,51 @@ type Mod struct {
 	BSel  uint16 // the same of b; 0: lane i of b (0xfedc, 0xba)
 	DSel  uint8  // video: destination selector (0 word, 1-4 bytes .B0-.B3, 5-6 halves .H0 .H1) or lane mask of SIMD forms
 	Flags ModFlags
+	Tex   TexForm // texture and surface instructions
 	// Assumed is the class of a NOP that stands for an instruction that is not known; ClassNone: a real NOP.
 	Assumed Class
 }
+
+// TexForm is what a texture or surface instruction says beside its operands. It has a Dim in the form of listings: the results are
+// Dst[1] and Dst[0] (two components each), the sources are the coordinates, what goes with them, and the handle: c[bank][4 * word],
+// or a uniform register and an offset. Lowered code has no Dim; see decTEX.
+type TexForm struct {
+	Dim     TexDim
+	Mask    uint8 // components of the result
+	Scatter bool  // .SCR: the coordinates are spread over both coordinate operands
+	Level   uint8 // 1: .LL, a level is the last of them; 2: .LZ, level zero; 3: .LB, a bias
+	Channel uint8 // TLD4: component
+	Bounds  uint8 // surfaces: TexTrap, TexZero, TexClamp
+}
+
+// TexDim is the shape of an image; TexSize asks for it (TXQ).
+type TexDim uint8
+
+// Shapes. Of arrays only the first layer exists; three-dimensional images are read but not executed.
+const (
+	TexNone TexDim = iota
+	Tex1D
+	Tex2D
+	Tex3D
+	Tex1DArray
+	Tex2DArray
+	TexSize
+)
+
+// What a surface access outside of the image does.
+const (
+	TexTrap  uint8 = iota // ends the kernel
+	TexZero               // reads zero, stores nothing
+	TexClamp              // goes to the nearest texel
+)
+
+// TexDims are the names of the shapes in listings.
+var TexDims = [...]string{Tex1D: "1D", Tex2D: "2D", Tex3D: "3D", Tex1DArray: "ARRAY_1D", Tex2DArray: "ARRAY_2D", TexSize: "TEX_HEADER_DIMENSION"}
+
+// layered says that the first coordinate is the layer; coords is the number of coordinates with it.
+func (d TexDim) layered() bool { return d == Tex1DArray || d == Tex2DArray }
+
+func (d TexDim) coords() int { return [...]int{0, 1, 2, 3, 2, 3, 0}[d] }
 
 // Has reports whether all of the given modifiers are set.
 func (m *Mod) Has(f ModFlags) bool { return m.Flags&f == f }

@@ -167,6 +167,11 @@ const (
 	OpLDGSTS       // asynchronous copy global to shared
 	OpTEX          // texture fetch
 	OpTLD          // texture load
+	OpTLD4         // texture gather: one component of the four texels around a point
+	OpTXD          // texture fetch with derivatives
+	OpTXQ          // size of a texture
+	OpSULD         // surface load
+	OpSUST         // surface store
 	OpCCTL         // cache control
 	OpMEMBAR       // memory barrier
 	OpFENCE        // memory fence
@@ -380,6 +385,11 @@ var opTable = [NumOps]opRow{
 	OpLDGSTS:    {"LDGSTS", ClassLDGSTS, []span{{80, 999}}},
 	OpTEX:       {"TEX", ClassTEX, []span{{10, 999}}},
 	OpTLD:       {"TLD", ClassTEX, []span{{20, 999}}},
+	OpTLD4:      {"TLD4", ClassTEX, []span{{20, 999}}},
+	OpTXD:       {"TXD", ClassTEX, []span{{20, 999}}},
+	OpTXQ:       {"TXQ", ClassTEX, []span{{20, 999}}},
+	OpSULD:      {"SULD", ClassTEX, []span{{20, 999}}},
+	OpSUST:      {"SUST", ClassTEX, []span{{20, 999}}},
 	OpCCTL:      {"CCTL", ClassMEMBAR, []span{{20, 999}}},
 	OpMEMBAR:    {"MEMBAR", ClassMEMBAR, []span{{20, 999}}},
 	OpFENCE:     {"FENCE", ClassMEMBAR, []span{{90, 999}}},

@@ -278,6 +278,8 @@ var mergeNames = [...]string{"MRG", "MRG_8B0", "MRG_8B1", "MRG_8B2", "MRG_8B3", 
 func (in *Inst) otherSuffix(add func(string), flag func(ModFlags, string)) {
 	m := &in.Mod
 	switch c := opTable[in.Op].class; {
+	case c == ClassTEX:
+		in.texSuffix(add)
 	case c.IsMemory() || in.Op == OpLDC || in.Op == OpULDC || in.Op == OpLDCU:
 		in.memorySuffix(add, flag)
 	case in.Op == OpI2F || in.Op == OpI2FP || in.Op == OpUI2F:

@@ -13,6 +13,7 @@ type Image struct {
 	Width, Height uint32 // texels; height 1: one-dimensional
 	Channels      int    // 1, 2 or 4
 	Format        isa.Type
+	Normalized    bool // machine code reads integers of 8 and 16 bits scaled to 1
 }
 
 // imageFormats are the types of a texel's component.
@@ -20,7 +21,7 @@ var imageFormats = map[string]isa.Type{"u8": isa.U8, "s8": isa.S8, "u16": isa.U1
 
 var (
 	imageFormatNames = []string{"u8", "s8", "u16", "s16", "u32", "s32", "f32"}
-	imageKeys        = []string{"width", "height", "format", "channels"}
+	imageKeys        = []string{"width", "height", "format", "channels", "normalized"}
 )
 
 // UnmarshalNode reads the mapping.
@@ -47,6 +48,10 @@ func (g *Image) UnmarshalNode(n strictyaml.Node) error {
 				g.Height = uint32(u)
 			default:
 				g.Channels = int(u)
+			}
+		case "normalized":
+			if err := p.Value.Decode(&g.Normalized); err != nil {
+				return err
 			}
 		case "format":
 			t, ok := imageFormats[p.Value.Text]
@@ -80,6 +85,6 @@ func (c *Case) split(p *isa.Program) (params, images []int) {
 // addTexture makes the argument's buffer an image of the launch.
 func (a *Arg) addTexture(l *isa.Launch, b *isa.Buffer) {
 	if g := a.Texture; g != nil {
-		l.Textures = append(l.Textures, isa.Texture{Name: a.Name, Addr: b.Addr, Width: g.Width, Height: g.Height, Channels: g.Channels, Format: g.Format})
+		l.Textures = append(l.Textures, isa.Texture{Name: a.Name, Addr: b.Addr, Width: g.Width, Height: g.Height, Channels: g.Channels, Format: g.Format, Normalized: g.Normalized})
 	}
 }

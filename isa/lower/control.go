@@ -162,9 +162,19 @@ func regWidth(in *isa.Inst, o *isa.Operand, isDst bool, index int) int {
 		if isDst || o.Kind == isa.KindReg {
 			return words
 		}
-	case isa.OpTEX:
-		if isDst {
+	case isa.OpTEX, isa.OpTLD, isa.OpTLD4, isa.OpTXD, isa.OpTXQ:
+		switch {
+		case in.Mod.Tex.Dim != isa.TexNone:
+			return in.TexWidth(isDst, index)
+		case isDst:
 			return 4
+		}
+	case isa.OpSULD, isa.OpSUST:
+		switch {
+		case o.Kind == isa.KindMem:
+			return 2
+		case o.Kind == isa.KindReg && bytes > 4 && (isDst || index == 1):
+			return bytes / 4
 		}
 	case isa.OpIMAD:
 		if in.Mod.Has(isa.ModWide) && (isDst || index == 2) {

@@ -150,7 +150,7 @@ func memSpaces(in *isa.Inst) int {
 		return 2
 	case isa.OpLDL, isa.OpSTL:
 		return 4
-	case isa.OpLD, isa.OpST, isa.OpATOM, isa.OpRED, isa.OpLDGSTS, isa.OpTEX, isa.OpTLD:
+	case isa.OpLD, isa.OpST, isa.OpATOM, isa.OpRED, isa.OpLDGSTS, isa.OpTEX, isa.OpTLD, isa.OpTLD4, isa.OpTXD, isa.OpTXQ, isa.OpSULD, isa.OpSUST:
 		return 7
 	}
 	return 0

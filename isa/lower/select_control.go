@@ -237,7 +237,7 @@ var notModelled = []struct{ prefix, why string }{
 	{"wmma", "tensor cores"}, {"mma", "tensor cores"}, {"wgmma", "tensor cores"}, {"tcgen05", "tensor cores"}, {"ldmatrix", "tensor cores"},
 	{"stmatrix", "tensor cores"}, {"movmatrix", "tensor cores"}, {"tensormap", "TMA"}, {"multimem", "multicast memory"},
 	{"clusterlaunchcontrol", "clusters"}, {"getctarank", "clusters"}, {"mapa", "clusters"},
-	{"tex", "textures"}, {"tld4", "textures"}, {"txq", "textures"}, {"suld", "surfaces"}, {"sust", "surfaces"}, {"sured", "surfaces"}, {"suq", "surfaces"},
+	{"sured", "surfaces"}, {"suq", "surfaces"},
 	{"istypep", "textures"}, {"setmaxnreg", "register reallocation"}, {"alloca", "stack allocation"}, {"stacksave", "stack allocation"},
 	{"stackrestore", "stack allocation"}, {"st.async", "clusters"}, {"red.async", "clusters"},
 }

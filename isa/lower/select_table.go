@@ -138,8 +138,8 @@ var selectors = map[string]selector{
 	"ldmatrix": newRule(ruleNotModelled), "stmatrix": newRule(ruleNotModelled), "movmatrix": newRule(ruleNotModelled),
 	"tensormap": newRule(ruleNotModelled), "multimem": newRule(ruleNotModelled), "clusterlaunchcontrol": newRule(ruleNotModelled),
 	"getctarank": newRule(ruleNotModelled), "mapa": newRule(ruleNotModelled),
-	"tex": newRule(ruleTex), "tld4": newRule(ruleNotModelled), "txq": newRule(ruleNotModelled), "suld": newRule(ruleNotModelled),
-	"sust": newRule(ruleNotModelled), "sured": newRule(ruleNotModelled), "suq": newRule(ruleNotModelled), "istypep": newRule(ruleNotModelled),
+	"tex": newRule(ruleTex), "tld4": newRule(ruleTld4), "txq": newRule(ruleTxq), "suld": newRule(ruleSurface),
+	"sust": newRule(ruleSurface), "sured": newRule(ruleNotModelled), "suq": newRule(ruleNotModelled), "istypep": newRule(ruleNotModelled),
 	"setmaxnreg": newRule(ruleNotModelled), "alloca": newRule(ruleNotModelled), "stacksave": newRule(ruleNotModelled),
 	"stackrestore": newRule(ruleNotModelled),
 }

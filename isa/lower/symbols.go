@@ -235,7 +235,7 @@ func (f *fn) placeVar(v *ptx.Var) (*symbol, error) {
 			f.constRelocs = append(f.constRelocs, isa.ConstReloc{Bank: 3, Reloc: r.Reloc})
 		}
 	case "global":
-		if v.Type == "texref" {
+		if v.Type == "texref" || v.Type == "surfref" {
 			f.placeTexture(y)
 			break
 		}

@@ -45,6 +45,9 @@ func parseText(sm int, text string) (in isa.Inst, label string, err error) {
 	case "LDSLK", "STSUL", "STSCUL":
 		in.Mod.Flags |= isa.ModLock
 	}
+	if op == isa.OpSULD || op == isa.OpSUST {
+		in.Mod.Tex.Bounds = isa.TexClamp
+	}
 	m := modState{in: &in}
 	for _, mod := range parts[1:] {
 		if !m.apply(mod) {
@@ -71,6 +74,10 @@ func parseText(sm int, text string) (in isa.Inst, label string, err error) {
 		if strings.HasPrefix(t, "`(") && strings.HasSuffix(t, ")") {
 			label = strings.TrimSuffix(t[2:], ")")
 		}
+		if d := texDim(op, t); d != isa.TexNone {
+			in.Mod.Tex.Dim = d
+			continue
+		}
 		plain := takeLanes(&in, len(ops), t)
 		o, ok := p.parse(plain)
 		if !ok {
@@ -80,6 +87,9 @@ func parseText(sm int, text string) (in isa.Inst, label string, err error) {
 			narrowBase = true
 		}
 		ops = append(ops, o)
+	}
+	if in.Mod.Tex.Dim != isa.TexNone && isTexture(op) {
+		ops = takeMask(&in, ops, strings.TrimSpace(rest))
 	}
 	if err := place(&in, mnemonic, ops); err != nil {
 		return in, "", err
@@ -130,7 +140,7 @@ const (
 
 func destinationsOf(in *isa.Inst) destinations {
 	switch in.Op {
-	case isa.OpST, isa.OpSTG, isa.OpSTS, isa.OpSTL, isa.OpRED, isa.OpLDGSTS, isa.OpBRA, isa.OpBRX, isa.OpJMP, isa.OpJMX, isa.OpCALL, isa.OpRET,
+	case isa.OpSUST, isa.OpST, isa.OpSTG, isa.OpSTS, isa.OpSTL, isa.OpRED, isa.OpLDGSTS, isa.OpBRA, isa.OpBRX, isa.OpJMP, isa.OpJMX, isa.OpCALL, isa.OpRET,
 		isa.OpPRET, isa.OpEXIT, isa.OpKILL, isa.OpBSSY, isa.OpBSYNC, isa.OpBREAK, isa.OpSSY, isa.OpPBK, isa.OpPCNT, isa.OpSYNC, isa.OpBRK,
 		isa.OpCONT, isa.OpWARPSYNC, isa.OpENDCOLLECTIVE, isa.OpYIELD, isa.OpNANOSLEEP, isa.OpBAR, isa.OpNOP, isa.OpBPT, isa.OpCCTL, isa.OpMEMBAR, isa.OpFENCE, isa.OpERRBAR,
 		isa.OpLDGDEPBAR, isa.OpDEPBAR, isa.OpTEXDEPBAR, isa.OpR2P, isa.OpUR2UP:
@@ -183,6 +193,10 @@ func place(in *isa.Inst, mnemonic string, ops []isa.Operand) error {
 	case dstValue:
 		for nd < len(ops) && isPred(&ops[nd]) {
 			nd++
+		}
+		if isTexture(in.Op) && len(ops) > 1 { // R10, R8: the later components, then the first two
+			nd = 2
+			break
 		}
 		if nd < len(ops) && !(isMemory(in.Op) && nd > 0 && ops[nd].Kind == isa.KindMem) { // ATOMS.CAST.SPIN P1, [R4], R2, R3 has only the predicate
 			nd++

@@ -87,6 +87,8 @@ var ownModifiers = map[isa.Op]map[string]isa.Mod{
 	isa.OpBMOV:     {"32": {}, "64": {}, "PQUAD": {}},
 	isa.OpCS2R:     {"32": {Flags: isa.Mod32}},
 	isa.OpBPT:      {"DRAIN": {}, "PAUSE": {}, "INT": {}, "CAL": {}}, // for a debugger
+	isa.OpSULD:     {"CTA": {Flags: isa.ModCTA}},
+	isa.OpSUST:     {"CTA": {Flags: isa.ModCTA}},
 	isa.OpMEMBAR:   {"ALL": {}, "SC": {}, "CTA": {Flags: isa.ModCTA}},
 	isa.OpLD:       {"SM": {Flags: isa.ModCTA}, "CTA": {Flags: isa.ModCTA}}, // ordered within the SM: L1 serves it
 	isa.OpLDG:      {"SM": {Flags: isa.ModCTA}, "CTA": {Flags: isa.ModCTA}},
@@ -189,6 +191,9 @@ func (m *modState) apply(s string) (ok bool) {
 			return true
 		}
 	}
+	if texModifier(in, s) {
+		return true
+	}
 	if own, has := ownModifiers[op][s]; has {
 		add(mod, own)
 		return true
@@ -267,7 +272,7 @@ func add(mod *isa.Mod, x isa.Mod) {
 func isMemory(op isa.Op) bool {
 	switch op {
 	case isa.OpLD, isa.OpLDG, isa.OpLDS, isa.OpLDL, isa.OpLDC, isa.OpLDU, isa.OpULDC, isa.OpLDCU, isa.OpST, isa.OpSTG, isa.OpSTS, isa.OpSTL,
-		isa.OpATOM, isa.OpATOMG, isa.OpATOMS, isa.OpRED, isa.OpLDGSTS:
+		isa.OpATOM, isa.OpATOMG, isa.OpATOMS, isa.OpRED, isa.OpLDGSTS, isa.OpSULD, isa.OpSUST:
 		return true
 	}
 	return false

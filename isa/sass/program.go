@@ -289,6 +289,17 @@ func registersUsed(insts []isa.Inst) int {
 		if isMemory(in.Op) {
 			data = max(1, int(in.Mod.Size)/4)
 		}
+		if isTexture(in.Op) && in.Mod.Tex.Dim != isa.TexNone {
+			for k, o := range in.Dst[:in.NDst] {
+				see(o.Reg, in.TexWidth(true, k))
+			}
+			for k, o := range in.Src[:in.NSrc] {
+				if o.Kind == isa.KindReg {
+					see(o.Reg, in.TexWidth(false, k))
+				}
+			}
+			continue
+		}
 		wide := in.Mod.Has(isa.ModWide)
 		switch in.Op {
 		case isa.OpDADD, isa.OpDMUL, isa.OpDFMA, isa.OpCS2R:
