@@ -88,7 +88,7 @@ func TestBindErrors(t *testing.T) {
 		{"constant bank missing", assemble(t, 86, "MOV R0, c[0x3][0x8]\nEXIT"), isa.Launch{Grid: one, Block: one},
 			"k.sass:1:1: kernel k, pc 0x0: MOV R0, c[0x3][0x8]: constant c[0x3][0x8] does not exist: the bank has 0 bytes"},
 		{"not modelled", program(86, asm(isa.OpTEX, isa.Mod{}, nil, nil)), isa.Launch{Grid: one, Block: one, Params: make([]byte, 8)},
-			"k.ptx:1:1: kernel k, pc 0x0: TEX: TEX is not modelled"},
+			"k.ptx:1:1: kernel k, pc 0x0: TEX: TEX without a shape such as 2D is not modelled"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := isa.Bind(c.p, isa.NewTarget(86), &c.l)
