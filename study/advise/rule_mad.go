@@ -6,7 +6,8 @@ import (
 	"github.com/sarchlab/smsim/isa/ptx"
 )
 
-// mads joins a multiplication and an addition: mul.lo and add to mad.lo of 16, 32 and 64 bits, mul.hi to mad.hi, mul.wide to mad.wide. The product
+// mads joins a multiplication and an addition: mul.lo and add to mad.lo of 16, 32 and 64 bits, mul.hi to mad.hi, mul.wide to mad.wide, mul24 to
+// mad24. The product
 // has no other reader.
 func mads(k *kernel, n *namer) []*site {
 	var out []*site
@@ -26,6 +27,8 @@ func mads(k *kernel, n *namer) []*site {
 				full = "mad.lo." + in.Mods[0]
 			case size == "32" && m.isAny("mul", []string{"hi"}, "u32", "s32"), size == "64" && m.isAny("mul", []string{"hi"}, "u64", "s64"):
 				full = "mad.hi." + m.Mods[1]
+			case size == "32" && m.isAny("mul24", []string{"lo"}, "u32", "s32"), size == "32" && m.isAny("mul24", []string{"hi"}, "u32", "s32"):
+				full = "mad24." + m.Mods[0] + "." + m.Mods[1]
 			case size == "64" && m.isAny("mul", []string{"wide"}, "u32", "s32") && !isShift(m), size == "32" && m.isAny("mul", []string{"wide"}, "u16", "s16"):
 				full = "mad.wide." + m.Mods[1]
 			default:
