@@ -30,7 +30,7 @@ func WriteArchs(w io.Writer) error {
 	}
 	t.table("", tw)
 	t.printf("\n")
-	t.paragraph("measured, assumed: share of the architecture's numbers with that confidence. smsim archs NAME lists them all with their sources.", "")
+	t.paragraph("measured, assumed: share of the architecture's numbers with that confidence. smsim arch show NAME lists them all with their sources.", "")
 	return t.err
 }
 

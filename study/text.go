@@ -249,7 +249,7 @@ func confidenceWords(c string) string {
 	case "derived":
 		return "Confidence: derived. Some of the numbers that mattered are inferred from published ones."
 	}
-	return "Confidence: " + c + ". Some of the numbers that mattered are assumed (smsim archs NAME lists them); treat differences " +
+	return "Confidence: " + c + ". Some of the numbers that mattered are assumed (smsim arch show NAME lists them); treat differences " +
 		"that hang on them with care."
 }
 

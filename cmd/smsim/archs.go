@@ -13,9 +13,10 @@ func newArchs() *cobra.Command {
 	var filter string
 	cmd := &cobra.Command{
 		Use:   "archs [NAME]",
-		Short: "list the architectures, or every number of one with its source",
-		Long: `archs lists the architectures that can be simulated. With a name it lists all numbers of that
-architecture with confidence and source; every key can be changed with --set on other commands.`,
+		Short: "short for arch list and arch show NAME",
+		Long: `archs lists the architectures that can be simulated, as arch list does. With a name it lists all
+numbers of that architecture with confidence and source, as arch show does; every key can be changed
+with --set on other commands.`,
 		Example: `  smsim archs
   smsim archs sm_86
   smsim archs sm_90 --filter classes.i

@@ -34,8 +34,6 @@ and the line of break-even; smsim plot gainmap.json draws them again.`,
 	f.String("out", "", "directory for gainmap.txt, .json, .csv and the pictures")
 	f.String("format", "", "format on standard output: text, json or csv (default text)")
 	f.Int("workers", 0, "simulations at once (default: one per CPU)")
-	f.Bool("assume-unknown", false, "")
-	_ = f.MarkHidden("assume-unknown")
 	f.Bool("quiet", false, "no messages")
 	cmd.RunE = runGainMap
 	return cmd

@@ -80,7 +80,7 @@ Exit codes: 0 fine, 1 a simulation or a check failed, 2 wrong usage or input, 13
 		Example: `  smsim run workloads/ncc/study.yaml                 how much does DP4A give, and why
   smsim run kernel.ptx --arch sm_86 --grid 46 --block 128 --arg buf:4096 --arg zero:4096
   smsim disasm kernel.ptx --arch sm_61              the machine code it is lowered to
-  smsim archs                                       the architectures it knows`,
+  smsim arch list                                   the architectures it knows`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		Args: func(cmd *cobra.Command, args []string) error {

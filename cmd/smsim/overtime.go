@@ -11,8 +11,9 @@ import (
 	"github.com/sarchlab/smsim/study"
 )
 
-// addTimeFlags are the flags that look into a run over time.
-func addTimeFlags(f *pflag.FlagSet) {
+// addOwnRunFlags are the flags that only smsim run has: those that look into a run over time, and its statistics.
+func addOwnRunFlags(f *pflag.FlagSet) {
+	f.Bool("stats", false, "print time and warp-instructions a CPU-second on standard error")
 	f.Uint64("timeline", 0, "record issue and pipe use over time, in samples of that many cycles (report.json, --plots)")
 	f.String("issues", "", "show what each warp does in a window of cycles, FROM..TO (one kernel, launch and architecture)")
 }

@@ -42,7 +42,7 @@ Kinds of pictures (--kind, repeatable; left out: all that the result has, but fo
 	f.StringSlice("kind", nil, "kinds of pictures, see above")
 	f.StringSlice("metric", nil, "numbers of a sweep's pictures: "+strings.Join(study.Metrics(), ", ")+" (default: the first three)")
 	f.StringSlice("formats", []string{"svg", "png"}, "svg, png, pdf")
-	f.String("size", "", "width x height in pixels at 96 a inch, such as 1200x800 (default: each picture's own)")
+	f.String("size", "", "width x height in pixels at 96 an inch, such as 1200x800 (default: each picture's own)")
 	f.String("style", "light", strings.Join(plots.Looks(), ", "))
 	f.Bool("quiet", false, "no messages")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error { return plotFiles(cmd, args) }

@@ -51,7 +51,8 @@ Exit code: 0 fine, 1 a simulation or a check failed, 2 wrong usage or input.`,
 		Args: oneFile,
 	}
 	addRunFlags(cmd.Flags())
-	addTimeFlags(cmd.Flags())
+	addOwnRunFlags(cmd.Flags())
+	cmd.Flags().Lookup("quiet").Usage = "one line a run, no progress, no messages"
 	cmd.RunE = func(cmd *cobra.Command, args []string) error { return runFile(cmd, args[0]) }
 	return cmd
 }

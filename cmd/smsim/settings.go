@@ -23,7 +23,7 @@ const envPrefix = "SMSIM"
 
 func addTargetFlags(f *pflag.FlagSet) {
 	f.StringSlice("arch", nil, "architectures, such as sm_86,sm_90, or files of your own (default "+study.DefaultArch+")")
-	f.StringArray("set", nil, "change a number of the architecture, such as lsu.l1_latency=40 (repeatable; smsim archs NAME lists keys)")
+	f.StringArray("set", nil, "change a number of the architecture, such as lsu.l1_latency=40 (repeatable; smsim arch show NAME lists the keys)")
 	f.StringSlice("kernel", nil, "one kernel of a PTX file, machine-code listing or workload; one or more variants of a study")
 	addKernelFlags(f)
 }
@@ -50,8 +50,7 @@ func addRunFlags(f *pflag.FlagSet) {
 	f.String("out", "", "directory for report.txt, report.json, runs.csv and pictures")
 	f.String("format", "", "format on standard output: text, json or csv (default text)")
 	f.Bool("plots", false, "write pictures (SVG and PNG) to the output directory")
-	f.Bool("quiet", false, "one line a run, no progress, no messages")
-	f.Bool("stats", false, "print time and warp-instructions a CPU-second on standard error")
+	f.Bool("quiet", false, "no progress, no messages")
 	f.Int("workers", 0, "simulations at once (default: one per CPU)")
 }
 
@@ -131,6 +130,7 @@ func runEnvNames() []string {
 	var out []string
 	f := pflag.NewFlagSet("", pflag.ContinueOnError)
 	addRunFlags(f)
+	addOwnRunFlags(f)
 	f.VisitAll(func(f *pflag.Flag) { out = append(out, envName(f.Name)) })
 	return out
 }

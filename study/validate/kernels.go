@@ -155,7 +155,7 @@ func (w *worker) predictKernel(l *launch, in Input, cold bool) (*sim.Result, err
 	la := &isa.Launch{Grid: isa.Dim3{X: l.Grid[0], Y: l.Grid[1], Z: l.Grid[2]}, Block: isa.Dim3{X: l.Block[0], Y: l.Block[1], Z: l.Block[2]},
 		DynamicShared: l.DynamicShared, Mem: mem, NumSMs: measuredSMs}
 	var out *isa.Buffer
-	opt := w.options
+	var opt sm.Options
 	for i, a := range l.Args {
 		if a.Kind == "u32" {
 			la.Params = binary.LittleEndian.AppendUint32(la.Params, a.Value)

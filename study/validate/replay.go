@@ -127,9 +127,8 @@ func (l *library) readOperands() (in [3][]byte, err error) {
 type worker struct {
 	lib     *library
 	arch    *configs.Arch
-	options sm.Options // what an ablation changes
-	buf     *zeros     // data buffer of micro kernels
-	written bool       // buf may hold something else than zeros
+	buf     *zeros // data buffer of micro kernels
+	written bool   // buf may hold something else than zeros
 	key     string
 	prog    *isa.Program
 }
@@ -180,9 +179,7 @@ func (w *worker) predict(r *row, in Input) (float64, *sim.Result, error) {
 	pl := &r.plan
 	l := &isa.Launch{Grid: isa.Dim3{X: uint32(pl.grid), Y: 1, Z: 1}, Block: isa.Dim3{X: uint32(pl.block), Y: 1, Z: 1},
 		Mem: mem, DynamicShared: pl.shared, NumSMs: measuredSMs}
-	opt := w.options
-	opt.NumSMs, opt.ClockMHz, opt.L2Bytes, opt.AllSMsActive = measuredSMs, measuredMHz, measuredL2, pl.allSMs
-	opt.MaxCycles = rowCycles
+	opt := sm.Options{NumSMs: measuredSMs, ClockMHz: measuredMHz, L2Bytes: measuredL2, AllSMsActive: pl.allSMs, MaxCycles: rowCycles}
 	var out *isa.Buffer
 	l.Params = make([]byte, 40)
 	put := func(off int, v uint64) { binary.LittleEndian.PutUint64(l.Params[off:], v) }

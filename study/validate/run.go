@@ -11,7 +11,6 @@ import (
 
 	"github.com/sarchlab/smsim/configs"
 	"github.com/sarchlab/smsim/sim"
-	"github.com/sarchlab/smsim/sm"
 )
 
 // Options say what is replayed. The zero value replays every row of every set from both inputs on sm_90.
@@ -39,7 +38,7 @@ type task struct {
 // Run replays the measurements of a data folder on an architecture ("" is sm_90, where they come from). Rows that cannot be
 // replayed are in the report with their error; Run fails only if the folder or the options are wrong.
 func Run(dir fs.FS, arch string, opt Options) (*Report, error) {
-	overrides, options, err := without(opt.Without)
+	overrides, err := without(opt.Without)
 	if err != nil {
 		return nil, err
 	}
@@ -60,7 +59,7 @@ func Run(dir fs.FS, arch string, opt Options) (*Report, error) {
 	if len(tasks) == 0 {
 		return nil, errors.New("the folder holds no measurements of these sets: expected forms/timing.csv, intrinsics/timing.csv, micro/*.csv or kernels/kernels.json")
 	}
-	replayAll(tasks, dir, a, &options, &opt)
+	replayAll(tasks, dir, a, &opt)
 	rep.finish()
 	return rep, nil
 }
@@ -134,7 +133,7 @@ func plans(dir fs.FS, rep *Report, opt *Options) ([]*task, error) {
 }
 
 // replayAll shares the tasks among workers.
-func replayAll(tasks []*task, dir fs.FS, a *configs.Arch, options *sm.Options, opt *Options) {
+func replayAll(tasks []*task, dir fs.FS, a *configs.Arch, opt *Options) {
 	total := 0
 	for _, t := range tasks {
 		total += len(t.results)
@@ -151,7 +150,7 @@ func replayAll(tasks []*task, dir fs.FS, a *configs.Arch, options *sm.Options, o
 		wg.Add(1)
 		go func() {
 			defer wg.Done()
-			w := &worker{lib: lib, arch: a, options: *options}
+			w := &worker{lib: lib, arch: a}
 			defer w.close()
 			for {
 				i := int(next.Add(1)) - 1

@@ -13,7 +13,7 @@ import (
 // TestMechanisms: every mechanism can be switched off, and each of its values differs from the model's.
 func TestMechanisms(t *testing.T) {
 	for _, m := range Mechanisms() {
-		o, _, err := without(m.Name)
+		o, err := without(m.Name)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -26,7 +26,7 @@ func TestMechanisms(t *testing.T) {
 			t.Errorf("%s: %d of its %d values change something: %v", m.Name, len(a.Overrides), len(m.keys), a.Overrides)
 		}
 	}
-	if _, _, err := without("gravity"); err == nil || !strings.Contains(err.Error(), "register_banks") {
+	if _, err := without("gravity"); err == nil || !strings.Contains(err.Error(), "register_banks") {
 		t.Errorf("unknown mechanism: %v", err)
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"github.com/sarchlab/smsim/configs"
-	"github.com/sarchlab/smsim/sm"
 )
 
 // Mechanism is a part of the model that can be switched off, to see what it is worth.
@@ -53,9 +52,9 @@ var mechanisms = [...]Mechanism{
 func Mechanisms() []Mechanism { return append([]Mechanism(nil), mechanisms[:]...) }
 
 // without gives the overrides that switch a mechanism off; "" switches nothing off.
-func without(name string) ([]configs.Override, sm.Options, error) {
+func without(name string) ([]configs.Override, error) {
 	if name == "" {
-		return nil, sm.Options{}, nil
+		return nil, nil
 	}
 	var names []string
 	for _, m := range mechanisms {
@@ -67,12 +66,12 @@ func without(name string) ([]configs.Override, sm.Options, error) {
 		for _, k := range m.keys {
 			o, err := configs.ParseOverride(k)
 			if err != nil {
-				return nil, sm.Options{}, err
+				return nil, err
 			}
 			o.From = "--without " + name
 			out = append(out, o)
 		}
-		return out, sm.Options{}, nil
+		return out, nil
 	}
-	return nil, sm.Options{}, fmt.Errorf("there is no mechanism %q; the mechanisms are %s", name, list(names))
+	return nil, fmt.Errorf("there is no mechanism %q; the mechanisms are %s", name, list(names))
 }
