@@ -51,15 +51,16 @@ type Arch struct {
 // SM is the issue structure.
 type SM struct {
 	Origin         `yaml:",inline"`
-	SubPartitions  int `yaml:"sub_partitions"`           // warp schedulers, each with its share of warps (warp slot mod N)
-	IssueInterval  int `yaml:"issue_interval"`           // cycles between issue slots of a scheduler: 1; 2 on 2.x (half-rate clock); 4 on 1.x
-	IssueWidth     int `yaml:"issue_width"`              // instructions a slot from one warp: 2 where the generation dual-issues
-	CrossPipe      int `yaml:"cross_pipe_latency"`       // extra cycles between producer and consumer on different math pipes
-	PredLatency    int `yaml:"predicate_latency"`        // predicate write to its use as a source: SEL, ISETP, PLOP3, IADD3.X
-	GuardLatency   int `yaml:"guard_latency"`            // predicate write to a guard, or to VOTE
-	BranchPred     int `yaml:"branch_predicate_latency"` // predicate write to a branch
-	UniformLatency int `yaml:"uniform_latency"`          // uniform register write to its use by a vector instruction; 0: no uniform datapath
-	SignalLatency  int `yaml:"signal_latency"`           // cycles from a dependency barrier's set to the first cycle a waiter can see it
+	SubPartitions  int  `yaml:"sub_partitions"`           // warp schedulers, each with its share of warps (warp slot mod N)
+	IssueInterval  int  `yaml:"issue_interval"`           // cycles between issue slots of a scheduler: 1; 2 on 2.x (half-rate clock); 4 on 1.x
+	IssueWidth     int  `yaml:"issue_width"`              // instructions a slot from one warp: 2 where the generation dual-issues
+	CrossPipe      int  `yaml:"cross_pipe_latency"`       // extra cycles between producer and consumer on different math pipes
+	PredLatency    int  `yaml:"predicate_latency"`        // predicate write to its use as a source: SEL, ISETP, PLOP3, IADD3.X
+	GuardLatency   int  `yaml:"guard_latency"`            // predicate write to a guard, or to VOTE
+	BranchPred     int  `yaml:"branch_predicate_latency"` // predicate write to a branch
+	UniformLatency int  `yaml:"uniform_latency"`          // uniform register write to its use by a vector instruction; 0: no uniform datapath
+	SignalLatency  int  `yaml:"signal_latency"`           // cycles from a dependency barrier's set to the first cycle a waiter can see it
+	BlockOrder     bool `yaml:"block_order,optional"`     // of the warps that can issue, those of the block launched first come first
 }
 
 // Occupancy holds the limits and allocation granularities of the occupancy calculation.
@@ -121,7 +122,9 @@ type ClassRow struct {
 	ReadPasses      int      `yaml:"read_passes,optional"`      // passes over its sources (IMAD.WIDE reads twice): 0 means 1
 	PredicatedOff   int      `yaml:"predicated_off,optional"`   // pipe cycles when no lane executes; 0: issue_interval
 	RegisterOperand int      `yaml:"register_operand,optional"` // pipe cycles and latency more for a second register source (SHFL with its lane in a register)
-	WarpRegister    int      `yaml:"warp_register,optional"`    // latency more for a special register that has one value a warp (S2R)
+	WarpRegister    int      `yaml:"warp_register,optional"`    // latency more for a special register of the block or the grid (S2R)
+	WarpPipe        string   `yaml:"warp_pipe,optional"`        // unit that such a register comes from, if not the shared pipe
+	PredicateResult int      `yaml:"predicate_result,optional"` // latency more when it also sets a predicate (SHFL)
 }
 
 // Fetch is the instruction memory hierarchy.

@@ -47,7 +47,7 @@ type timing struct {
 	yield    bool // encoded bit: stay with the warp
 	dual     bool // may issue together with the next instruction
 	variable bool
-	indexed  bool         // BRX, JMX: one target at a time
+	indexed  bool         // BRX, JMX: one target at a time; LDC: address in a register
 	long     bool         // a wait for its barrier is long_scoreboard
 	origin   lower.Origin // of a memory instruction's address
 	// Register reads of the first and second pass; Seq: when the previous instruction of the program was the warp's
@@ -82,7 +82,7 @@ type reads struct {
 type key struct {
 	pipes  []int // alternatives
 	holds  []int // further pipes that must be free too
-	shared int   // -1: none
+	shared int   // the unit behind it, -1: none; of an instruction for the memory queue: that has its own queue
 	branch bool  // taken-branch port
 	memory bool
 	class  isa.Class // memory only
@@ -240,8 +240,15 @@ func (m *machine) decode(in *isa.Inst, index map[string]int) (timing, key, error
 		t.hold += uint16(row.RegisterOperand)
 		t.latency += uint16(row.RegisterOperand)
 	}
-	if row.WarpRegister > 0 && in.NSrc > 0 && in.Src[0].Kind == isa.KindSpecial && !isa.LaneSpecial(in.Src[0].Reg) {
+	unit := row.SharedPipe
+	if in.NSrc > 0 && in.Src[0].Kind == isa.KindSpecial && !isa.LaneSpecial(in.Src[0].Reg) && in.Src[0].Reg != isa.SRVirtID {
 		t.latency += uint16(row.WarpRegister)
+		if row.WarpPipe != "" {
+			unit = row.WarpPipe
+		}
+	}
+	if row.PredicateResult > 0 && setsPredicate(in) {
+		t.latency += uint16(row.PredicateResult)
 	}
 	if row.PredicatedOff > 0 {
 		t.offHold = uint16(row.PredicatedOff)
@@ -267,10 +274,10 @@ func (m *machine) decode(in *isa.Inst, index map[string]int) (timing, key, error
 		}
 		k.holds = append(k.holds, n)
 	}
-	if row.SharedPipe != "" && row.SharedHold > 0 {
-		n, ok := index[row.SharedPipe]
+	if unit != "" && row.SharedHold > 0 {
+		n, ok := index[unit]
 		if !ok {
-			return t, k, fmt.Errorf("classes.%s.shared_pipe: no pipe %q", c, row.SharedPipe)
+			return t, k, fmt.Errorf("classes.%s: no pipe %q", c, unit)
 		}
 		t.shared, t.sharedFor, k.shared = int16(n), uint16(row.SharedHold), n
 	}
@@ -304,7 +311,11 @@ func (m *machine) decode(in *isa.Inst, index map[string]int) (timing, key, error
 	case isa.ClassEXIT:
 		t.kind = kindExit
 	case isa.ClassLDC, isa.ClassULDC:
-		t.kind = kindConst
+		// ULDC without a barrier has a fixed latency: like an arithmetic instruction it waits for its constant before it issues.
+		if c == isa.ClassLDC || t.writeBar < 6 {
+			t.kind = kindConst
+			t.indexed = in.NSrc > 0 && !fixedAddress(&in.Src[0])
+		}
 	default:
 		if c.IsMemory() {
 			t.kind = kindMemory
@@ -314,15 +325,33 @@ func (m *machine) decode(in *isa.Inst, index map[string]int) (timing, key, error
 		// The memory path's own model books its queue and port, so the class table's pipe is not booked again.
 		k = key{shared: -1, memory: true, class: c}
 		t.queued = true
+		if t.kind != kindMemory && t.shared >= 0 && m.pipes[t.shared].perSM && m.pipes[t.shared].queue > 0 {
+			k.shared = int(t.shared)
+		}
 	}
 	if t.kind != kindConst {
 		for i := range in.NSrc {
-			if o := &in.Src[i]; o.Kind == isa.KindConst && o.Reg == isa.RZ {
+			if o := &in.Src[i]; fixedAddress(o) {
 				t.hasConst, t.constBank, t.constAddr = true, o.Bank, uint32(o.Imm)
 			}
 		}
 	}
 	return t, k, nil
+}
+
+// fixedAddress says whether an operand is a constant whose address no register takes part in.
+func fixedAddress(o *isa.Operand) bool {
+	return o.Kind == isa.KindConst && o.Reg == isa.RZ && !o.Is(isa.HasUReg)
+}
+
+// setsPredicate says whether a predicate is among the results.
+func setsPredicate(in *isa.Inst) bool {
+	for i := range in.NDst {
+		if o := &in.Dst[i]; o.Kind == isa.KindPred && o.Reg != isa.PT {
+			return true
+		}
+	}
+	return false
 }
 
 // registerSources is the number of sources that are registers, a register named twice counted twice.
@@ -363,117 +392,6 @@ func isLong(c isa.Class) bool {
 		return true
 	}
 	return false
-}
-
-// registerReads counts the 32-lane reads of one pass of an instruction by bank. A register named twice is read once. With
-// prev, operands that prev left in the reuse cache (same slot, same register, flag set) cost nothing. Pairs and
-// vectors read each of their registers; constants, immediates, uniform registers and RZ read nothing.
-//
-// An instruction of two passes (IMAD.WIDE, IMAD.HI) reads all its sources in the first, both words of its 64-bit source too, and
-// its 32-bit sources again in the second. Both words are read even when another source is the same register (measured: IMAD.WIDE R0, R24,
-// R26, R24 takes 5 cycles).
-func (m *machine) registerReads(in, prev *isa.Inst, pass, passes int) reads {
-	var r reads
-	var seen [16]isa.Reg
-	n := 0
-	read := func(source int, reg isa.Reg, width int) {
-		for w := range isa.Reg(width) {
-			q := reg + w
-			if reg == isa.RZ || q >= isa.RZ {
-				continue
-			}
-			dup := false
-			for _, s := range seen[:n] {
-				dup = dup || s == q
-			}
-			if dup {
-				continue
-			}
-			if n < len(seen) {
-				seen[n] = q
-				n++
-			}
-			r.add(source, int(q)%m.banks)
-		}
-	}
-	for i := range in.NSrc {
-		o := &in.Src[i]
-		switch o.Kind {
-		case isa.KindReg:
-			if prev != nil && int(i) < int(prev.NSrc) {
-				q := &prev.Src[i]
-				if q.Kind == isa.KindReg && q.Is(isa.Reuse) && q.Reg == o.Reg {
-					if n < len(seen) {
-						seen[n] = o.Reg
-						n++
-					}
-					continue
-				}
-			}
-			width := sourceWidth(in, int(i))
-			if passes > 1 && width > 1 {
-				for w := 0; pass == 0 && o.Reg != isa.RZ && w < width; w++ {
-					r.add(int(i), (int(o.Reg)+w)%m.banks)
-				}
-				continue
-			}
-			read(int(i), o.Reg, width)
-		case isa.KindMem:
-			w := 1
-			if o.Is(isa.Wide64) {
-				w = 2
-			}
-			read(int(i), o.Reg, w)
-		case isa.KindConst:
-			if o.Reg != isa.RZ {
-				read(int(i), o.Reg, 1)
-			}
-		}
-	}
-	return r
-}
-
-func (r *reads) add(source, bank int) {
-	r.bank[bank]++
-	r.ports[bank] |= 1 << source
-	r.busiest = max(r.busiest, r.bank[bank])
-}
-
-// lateReads are the reads of the second pass in the bank of the second word of the 64-bit source.
-func (m *machine) lateReads(in *isa.Inst, second *reads) (late reads) {
-	for i := range in.NSrc {
-		if o := &in.Src[i]; o.Kind == isa.KindReg && o.Reg != isa.RZ && sourceWidth(in, int(i)) > 1 {
-			b := int(o.Reg+1) % m.banks
-			late.ports[b] = second.ports[b]
-		}
-	}
-	return late
-}
-
-// sourceWidth is the number of registers of source i.
-func sourceWidth(in *isa.Inst, i int) int {
-	o := &in.Src[i]
-	if o.Is(isa.Wide64) {
-		return 2
-	}
-	c := in.Class()
-	switch c {
-	case isa.ClassDFMA:
-		return 2
-	case isa.ClassIMADWIDE, isa.ClassIMADHI:
-		if i == 2 {
-			return 2
-		}
-	case isa.ClassSTG, isa.ClassSTS, isa.ClassSTL, isa.ClassATOMG, isa.ClassATOMS, isa.ClassRED:
-		return max(1, int(in.Mod.Size)/4)
-	}
-	switch in.Mod.Type {
-	case isa.U64, isa.S64, isa.F64:
-		if c == isa.ClassISETP || c == isa.ClassIMNMX || c == isa.ClassSHF && in.Mod.Has(isa.ModWide) {
-			return 2
-		}
-	}
-	return 1
 }
 
 func sortedKeys[V any](m map[string]V) []string {

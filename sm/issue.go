@@ -37,7 +37,8 @@ func (p *smsp) issue(i int, t uint64, dual bool) (again bool) {
 	if p.NumHooks() > 0 {
 		p.emit(w, c, e, t, off, dual, done)
 	}
-	p.last, p.greedy = i, c.yield
+	p.last, p.greedy = i, c.yield && !p.throttled
+	p.turns.issued(i, !p.greedy)
 	w.prev = idx
 	p.follow(i, w, c, e, t, done, off)
 	return w.idx >= 0 && !w.atBar
@@ -52,6 +53,7 @@ func (p *smsp) unready(i int, t uint64) {
 	if k.mask == 0 {
 		p.active &^= 1 << n
 	}
+	p.throttled = k.cum[sharedMIO]+k.cum[sharedLG]+k.cum[sharedTex] != w.snap[sharedMIO]+w.snap[sharedLG]+w.snap[sharedTex]
 	for s, before := range w.snap {
 		if d := k.cum[s] - before; d > 0 {
 			w.acc[sharedState[s]] += uint32(d)
@@ -101,7 +103,7 @@ func (p *smsp) book(w *warp, c *timing, e *isa.Effect, t uint64, off bool) (done
 	}
 	done = start + uint64(c.latency) + passLatency*uint64(e.ExtraPasses)
 	if c.kind == kindConst && e.HasConst {
-		if e.Addr != nil && !off {
+		if c.indexed && e.Addr != nil && !off {
 			done, _ = sm.consts.LoadLanes(start, e.ConstBank, e.Addr, e.Exec)
 		} else {
 			done = sm.consts.Load(start, e.ConstBank, e.ConstAddr)
@@ -131,6 +133,8 @@ func (p *smsp) throughQueue(c *timing, t uint64, port, passes int) (start uint64
 	switch {
 	case c.shared < 0 || int(c.shared) == sm.mach.lsu:
 		return sm.mem.Through(t, p.id, port, nil, passes)
+	case p.units[c.shared] != nil:
+		return p.units[c.shared].Take(t, port, passes)
 	case sm.shared[c.shared] != nil:
 		return sm.mem.Through(t, p.id, port, sm.shared[c.shared], passes)
 	}
@@ -210,11 +214,11 @@ func (p *smsp) follow(i int, w *warp, c *timing, e *isa.Effect, t, done uint64, 
 	}
 	if jumped && c.kind == kindBranch {
 		p.branchFree = max(p.branchFree, float64(t)) + cf.BranchPort
-		if p.target > t && p.branched != i {
-			at = max(at+uint64(cf.BranchOverlap), w.target+uint64(cf.BranchApart))
+		if others := p.resolving(i, t); others > 0 {
+			at = max(at+uint64(cf.BranchOverlap), w.target+uint64(cf.BranchApart+others-1))
 		}
 		w.target = at
-		p.branched, p.target = i, at
+		p.branched |= 1 << i
 	}
 	if w.idx < 0 {
 		// Lanes of the warp wait for others at a barrier that this instruction did not name: cannot continue by itself.
@@ -230,6 +234,18 @@ func (p *smsp) follow(i int, w *warp, c *timing, e *isa.Effect, t, done uint64, 
 		w.since += n
 	}
 	p.wakeAt(i, at, t)
+}
+
+// resolving is the number of other warps of the sub-partition that wait for the target of a taken branch.
+func (p *smsp) resolving(i int, t uint64) (n int) {
+	for m := p.branched &^ (1 << i); m != 0; m &= m - 1 {
+		if j := lowest(m); p.warps[j].target > t {
+			n++
+		} else {
+			p.branched &^= 1 << j
+		}
+	}
+	return n
 }
 
 // exited ends a warp after its last instruction, or leaves it draining its stores.
@@ -315,6 +331,7 @@ func (p *smsp) end(i int, t uint64) {
 	}
 	p.resident &^= 1 << i
 	b := w.block
+	p.turns.leave(b, i)
 	w.w, w.block = nil, nil
 	p.order()
 	p.sm.warpDone(b, t)

@@ -1,11 +1,8 @@
 package sm
 
 import (
-	"bytes"
-	"compress/gzip"
 	"encoding/binary"
 	"fmt"
-	"io"
 	"math"
 	"os"
 	"strconv"
@@ -17,21 +14,10 @@ import (
 	"github.com/sarchlab/smsim/isa/sass"
 )
 
-// measuredKernels writes the assembled kernels of testdata out as one listing.
-func measuredKernels(t *testing.T) *sass.Listing {
+// measuredKernels writes the assembled kernels of a file of testdata out as one listing.
+func measuredKernels(t *testing.T, file string) *sass.Listing {
 	t.Helper()
-	packed, err := os.ReadFile("testdata/h200_kernels.txt.gz")
-	if err != nil {
-		t.Fatal(err)
-	}
-	z, err := gzip.NewReader(bytes.NewReader(packed))
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := io.ReadAll(z)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := readGzip(t, "testdata/"+file+".txt.gz")
 	var out strings.Builder
 	out.WriteString("code for sm_90\n")
 	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
@@ -57,7 +43,7 @@ func measuredKernels(t *testing.T) *sass.Listing {
 			t.Fatalf("line %d: %q", i+1, lines[i])
 		}
 	}
-	l, err := sass.Read("h200_kernels", []byte(out.String()))
+	l, err := sass.Read(file, []byte(out.String()))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,7 +56,7 @@ func TestMeasuredKernels(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := measuredKernels(t)
+	l := measuredKernels(t, "h200_kernels")
 	a := arch(t, "sm_90")
 	for n, line := range strings.Split(strings.TrimSpace(string(rows)), "\n") {
 		f := strings.Split(line, ",")

@@ -110,12 +110,16 @@ func build(e *sim.Engine, a *configs.Arch, m *machine, k *isa.Kernel, path *pipe
 		depBar = depBar || m.code[i].kind == kindDepBar && m.code[i].depCount > 0
 	}
 	for id := range n {
-		q := &smsp{sm: s, id: id, next: sim.Never, farMin: sim.Never, picked: -1, latch: -1, ordered: true}
+		q := &smsp{sm: s, id: id, next: sim.Never, farMin: sim.Never, picked: -1, latch: -1, ordered: true, turns: turns{inOrder: a.SM.BlockOrder}}
 		sub := fmt.Sprintf("%s.SMSP[%d]", name, id)
 		q.InitUnit(sub)
 		q.rf = regFile{ports: uint64(max(1, a.RegisterFile.ReadPorts)), queue: uint64(max(0, a.RegisterFile.Queue)), freePorts: a.RegisterFile.FreePorts}
 		q.rf.InitUnit(sub + ".RegisterFile")
+		q.units = make([]*pipelines.UnitQueue, len(m.pipes))
 		for i, spec := range m.pipes {
+			if spec.perSM && spec.queue > 0 {
+				q.units[i] = pipelines.NewUnitQueue(s.shared[i], spec.queue)
+			}
 			if spec.perSM {
 				q.pipes = append(q.pipes, shared[i])
 			} else {
@@ -211,6 +215,7 @@ func (s *SM) startBlock(m *blockMessage, t uint64) {
 		pending.reset()
 		*x = warp{w: w, block: r, slot: slot, seq: s.seq, idx: int32(w.PC()), prev: -2, line: -1, pending: pending}
 		p.resident |= 1 << j
+		p.turns.join(r, j)
 		p.order()
 		p.wakeAt(j, start, t)
 		r.slots = append(r.slots, x.slot)

@@ -83,7 +83,8 @@ type smsp struct {
 	sim.Unit
 	sm    *SM
 	id    int
-	pipes []*pipelines.Pipe // by machine.pipes; SM-wide ones are shared
+	pipes []*pipelines.Pipe      // by machine.pipes; SM-wide ones are shared
+	units []*pipelines.UnitQueue // by machine.pipes: own queues in front of units of the SM, nil for the others
 	rf    regFile
 	warps []warp
 
@@ -100,12 +101,13 @@ type smsp struct {
 	next       uint64 // cycle of the next step
 	slotAt     uint64 // next issue slot
 	last       int    // local slot of the last issue
-	greedy     bool   // the last issue's yield bit asks to stay with the warp
-	ordered    bool   // launch order equals slot order
+	greedy     bool   // the last issue asks to stay with the warp
+	throttled  bool   // the warp being issued has waited for a queue of memory instructions or of the transcendental unit
+	turns      turns
+	ordered    bool // launch order equals slot order
 	resident   uint64
 	branchFree float64
-	branched   int    // warp of the last taken branch
-	target     uint64 // cycle at which it has its target
+	branched   uint64 // warps that may wait for the target of a taken branch
 	eff        isa.Effect
 	record     sim.IssueRecord
 	waited     []sim.StateCycles
@@ -229,6 +231,9 @@ func (p *smsp) check(t uint64) (eligible, next uint64) {
 
 // blocked says which shared resource holds the key's instructions back at the cycle, and until when.
 func (p *smsp) blocked(k *key, t uint64) (state uint8, until uint64) {
+	if k.shared >= 0 && p.units[k.shared] != nil {
+		return sharedMIO, max(p.units[k.shared].IssueAt(), t)
+	}
 	if k.memory {
 		s, u, b := p.sm.mem.Blocked(t, p.id, k.class)
 		if b {
@@ -324,17 +329,18 @@ func (p *smsp) pick(eligible uint64) int {
 	if eligible&(eligible-1) == 0 {
 		return lowest(eligible)
 	}
-	stay := p.greedy && eligible>>p.last&1 != 0
 	switch p.sm.policy {
-	case policyGTY, policyGTO:
-		if stay {
+	case policyGTY:
+		if p.greedy && eligible>>p.last&1 != 0 {
+			return p.last
+		}
+		return p.turns.pick(eligible)
+	case policyGTO:
+		if p.greedy && eligible>>p.last&1 != 0 {
 			return p.last
 		}
 		if !p.greedy {
 			return p.rotate(eligible) // the bit says: prefer another warp
-		}
-		if p.sm.policy == policyGTY {
-			return p.youngest(eligible)
 		}
 		return p.oldest(eligible)
 	}
@@ -347,19 +353,6 @@ func (p *smsp) rotate(eligible uint64) int {
 		return 63 - bits.LeadingZeros64(below)
 	}
 	return 63 - bits.LeadingZeros64(eligible)
-}
-
-func (p *smsp) youngest(eligible uint64) int {
-	if p.ordered {
-		return 63 - bits.LeadingZeros64(eligible)
-	}
-	best := -1
-	for m := eligible; m != 0; m &= m - 1 {
-		if i := lowest(m); best < 0 || p.warps[i].seq > p.warps[best].seq {
-			best = i
-		}
-	}
-	return best
 }
 
 func (p *smsp) oldest(eligible uint64) int {
