@@ -105,6 +105,12 @@ const (
 // in its expansions; simplify passes it by. It exists only inside the package.
 const modKeep isa.ModFlags = 1 << 63
 
+// Sizes of a PRMT that makes a 16-bit result; they exist only inside the package.
+const (
+	sizeHalf uint8 = 2 // nobody looks at the upper half: ptxas removes two negations in a row, but not the extension that follows
+	sizeZero uint8 = 1 // an extension with zeros: one that follows is dropped. Of a LOP3: it is the extension of a 16-bit number to 32 bits
+)
+
 // modOpaque marks a MOV that the optimiser does not look through (Options.OpaqueMoves); it keeps what it moves even if
 // nobody reads it. mergeOpaque and register allocation make its two sides one. It exists only inside the package.
 const modOpaque isa.ModFlags = 1 << 60

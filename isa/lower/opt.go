@@ -10,12 +10,14 @@ func (f *fn) optimise() {
 	f.dropSyncs()
 	f.foldAddresses()
 	f.removeDead()
+	f.narrow()
 	if !f.link.keepLoops && f.unrollKnown() {
 		f.link.unrolled = true
 		f.analyse()
 		f.splitVariables()
 		f.valueNumber()
 		f.removeDead()
+		f.narrow()
 	}
 	if f.dropIdleLoops() {
 		f.analyse()

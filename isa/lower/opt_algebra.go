@@ -1,13 +1,17 @@
 package lower
 
-import "github.com/sarchlab/smsim/isa"
+import (
+	"slices"
+
+	"github.com/sarchlab/smsim/isa"
+)
 
 // Simplifications that look at how the sources of an instruction were computed. Each keeps the instruction's result for
 // all inputs; opt_algebra_test.go compares them with random values.
 
 // algebra applies the rules to one instruction. It may turn it into a copy, or let it read an earlier value.
 func (v *numberer) algebra(in *isa.Inst) {
-	if in.Op == isa.OpNone || in.NDst == 0 || in.Mod.Has(modKeep) || in.Dst[0].Kind != isa.KindReg || in.Dst[0].Flags&(flagPair|flagQuad) != 0 {
+	if in.Op == isa.OpNone || in.NDst == 0 || in.Mod.Has(modKeep) && !(in.Op == isa.OpLOP3 && idleLogic(in)) || in.Dst[0].Kind != isa.KindReg || in.Dst[0].Flags&(flagPair|flagQuad) != 0 {
 		return
 	}
 	switch in.Op {
@@ -95,6 +99,10 @@ func (v *numberer) narrower(o isa.Operand, mask uint32) isa.Operand {
 // them, and a source that is a logic operation of the same words.
 func (v *numberer) logicAlgebra(in *isa.Inst) {
 	if o, m, ok := mask(in); ok {
+		if d := v.definition(o); d != nil && d.Op == isa.OpF2I && d.Mod.Type == isa.U16 && in.Mod.Size == sizeZero {
+			toMov(in, o) // the conversion has left the upper half zero; ptxas looks at it for 32 bits, not for 64
+			return
+		}
 		if v.bits(o, bitDepth).zero|m == 0xffffffff {
 			toMov(in, o)
 			return
@@ -115,7 +123,7 @@ func (v *numberer) logicAlgebra(in *isa.Inst) {
 	for k := range 3 {
 		o := in.Src[k]
 		d := v.definition(o)
-		if d == nil || d.Op != isa.OpLOP3 || !plainPreds(d) || d.Mod.Has(modKeep) || o.Flags != 0 {
+		if d == nil || d.Op != isa.OpLOP3 || !plainPreds(d) || d.Mod.Has(modKeep) && !idleLogic(d) || o.Flags != 0 {
 			continue
 		}
 		// The words both operations read, beside the one that joins them.
@@ -171,11 +179,16 @@ func (v *numberer) logicAlgebra(in *isa.Inst) {
 			toMov(in, o)
 			return
 		}
+		idle := false
 		for i, m := range [3]uint8{0xf0, 0xcc, 0xaa} {
-			if i < len(words) && outer == m && words[i].Flags == 0 {
+			if i >= len(words) || outer != m || words[i].Flags != 0 {
+				continue
+			}
+			if v.f.t.SM < 70 {
 				toMov(in, words[i])
 				return
 			}
+			idle = true // ptxas makes one operation of the two and then does not look whether it changes anything
 		}
 		for len(words) < 3 {
 			words = append(words, rz)
@@ -191,6 +204,10 @@ func (v *numberer) logicAlgebra(in *isa.Inst) {
 		}
 		copy(in.Src[:3], words)
 		in.Mod.Lut = outer
+		if idle {
+			in.Mod.Flags |= modKeep
+			return
+		}
 		v.f.simplifyLop3(in)
 		if in.Op == isa.OpLOP3 {
 			v.f.arrange(in)
@@ -199,10 +216,35 @@ func (v *numberer) logicAlgebra(in *isa.Inst) {
 	}
 }
 
+// idleLogic says that a logic operation gives one of its sources.
+func idleLogic(in *isa.Inst) bool {
+	return in.Mod.Lut == 0xf0 || in.Mod.Lut == 0xcc || in.Mod.Lut == 0xaa
+}
+
+// halfAlgebra: the negative of a negative in 16 bits, of which nobody looks at the upper half.
+func (v *numberer) halfAlgebra(in *isa.Inst) {
+	y, ok := negated(v.definition(in.Src[0]))
+	if !ok {
+		return
+	}
+	d := v.definition(y)
+	if d == nil || d.Op != isa.OpPRMT || d.Mod.Size != sizeHalf || !isImm(d.Src[1], 0x7710) {
+		return
+	}
+	m := v.definition(d.Src[0])
+	if z, ok := negated(m); ok && v.current(m, z) {
+		toMov(in, z)
+	}
+}
+
 // permuteAlgebra drops a permutation of bytes of a word that the same permutation made.
 func (v *numberer) permuteAlgebra(in *isa.Inst) {
 	sel, ok := constant(in.Src[1])
 	o := in.Src[0]
+	if ok && sel == 0x7710 && in.Mod.Size == sizeHalf && isZero(in.Src[2]) {
+		v.halfAlgebra(in)
+		return
+	}
 	if !ok || in.Mod.Sub != isa.SubNone || o.Kind != isa.KindReg || o.Flags != 0 || !isZero(in.Src[2]) {
 		return
 	}
@@ -223,32 +265,99 @@ func (v *numberer) permuteAlgebra(in *isa.Inst) {
 	toMov(in, o)
 }
 
-// negateAlgebra: the negative of a negative.
-func (v *numberer) negateAlgebra(in *isa.Inst) {
+// negated is the word whose negative an addition gives.
+func negated(in *isa.Inst) (isa.Operand, bool) {
+	if in == nil || in.Op != isa.OpIADD3 && in.Op != isa.OpIADD || in.Mod.Flags != 0 || !plainPreds(in) {
+		return isa.Operand{}, false
+	}
 	k := 3
 	if in.Op == isa.OpIADD {
 		k = 2
 	}
-	only := func(x *isa.Inst) (isa.Operand, bool) {
-		if x.Op != in.Op || x.Mod.Flags != 0 || !plainPreds(x) {
-			return isa.Operand{}, false
-		}
-		t := terms(x, k)
-		if len(t) != 1 || t[0].Kind != isa.KindReg || t[0].Flags != isa.Neg {
-			return isa.Operand{}, false
-		}
-		t[0].Flags = 0
-		return t[0], true
+	t := terms(in, k)
+	if len(t) != 1 || t[0].Kind != isa.KindReg || t[0].Flags != isa.Neg {
+		return isa.Operand{}, false
 	}
-	o, ok := only(in)
+	t[0].Flags = 0
+	return t[0], true
+}
+
+// negateAlgebra: the negative of a negative, of 32 or 64 bits.
+func (v *numberer) negateAlgebra(in *isa.Inst) {
+	if isAdd64(in) {
+		v.negatePair(in)
+		v.cancelPair(in)
+		return
+	}
+	o, ok := negated(in)
 	if !ok {
 		return
 	}
 	if d := v.definition(o); d != nil {
-		if x, ok := only(d); ok && v.current(d, x) {
+		if x, ok := negated(d); ok && v.current(d, x) {
 			toMov(in, x)
 		}
 	}
+}
+
+// negatePair makes the negative of a 64-bit negative a sum of one term, which trackPair takes for two copies.
+func (v *numberer) negatePair(in *isa.Inst) {
+	t, ok := negatedPair(in)
+	if !ok {
+		return
+	}
+	lo, hi := v.valueSite(isa.KindReg, t.lo.Reg), v.valueSite(isa.KindReg, t.hi.Reg)
+	if lo == nil || lo != hi || !isAdd64(lo) || lo.Dst[0].Reg != t.lo.Reg || lo.Dst[1].Reg != t.hi.Reg {
+		return
+	}
+	if x, ok := negatedPair(lo); ok && v.current(lo, x.lo) && v.current(lo, x.hi) {
+		setPairTerms(in, []pairTerm{x})
+	}
+}
+
+// cancelPair takes a 64-bit number out of a sum that was subtracted before, or the other way round.
+func (v *numberer) cancelPair(in *isa.Inst) {
+	t := pairTerms(in)
+	for k, x := range t {
+		if x.lo.Flags&^isa.Neg != 0 || x.lo.Flags != x.hi.Flags || x.lo.Kind != isa.KindReg || x.hi.Kind != isa.KindReg {
+			continue
+		}
+		d, hi := v.valueSite(isa.KindReg, x.lo.Reg), v.valueSite(isa.KindReg, x.hi.Reg)
+		if d == nil || d != hi || !isAdd64(d) || d.Dst[0].Reg != x.lo.Reg || d.Dst[1].Reg != x.hi.Reg {
+			continue
+		}
+		rest := append(append([]pairTerm(nil), t[:k]...), t[k+1:]...)
+		before := len(rest)
+		ok := true
+		for _, y := range pairTerms(d) {
+			ok = ok && y.lo.Kind == isa.KindReg && y.hi.Kind == isa.KindReg && y.lo.Flags == y.hi.Flags && v.current(d, isa.R(y.lo.Reg)) && v.current(d, isa.R(y.hi.Reg))
+			y.lo.Flags ^= x.lo.Flags & isa.Neg
+			y.hi.Flags ^= x.hi.Flags & isa.Neg
+			opposite := y
+			opposite.lo.Flags ^= isa.Neg
+			opposite.hi.Flags ^= isa.Neg
+			if i := slices.Index(rest, opposite); i >= 0 {
+				rest = slices.Delete(rest, i, i+1)
+				before--
+			} else {
+				rest = append(rest, y)
+			}
+		}
+		if ok && before == len(t)-2 && len(rest) > 0 && len(rest) <= len(t) {
+			setPairTerms(in, rest)
+			return
+		}
+	}
+}
+
+// negatedPair is the pair whose negative a 64-bit addition gives.
+func negatedPair(in *isa.Inst) (pairTerm, bool) {
+	t := pairTerms(in)
+	if len(t) != 1 || t[0].lo.Flags != isa.Neg || t[0].hi.Flags != isa.Neg || t[0].lo.Kind != isa.KindReg || t[0].hi.Kind != isa.KindReg {
+		return pairTerm{}, false
+	}
+	t[0].lo.Flags, t[0].hi.Flags = 0, 0
+	return t[0], true
 }
 
 // absAlgebra: the absolute value of an absolute value, or of a number that is never negative.

@@ -26,6 +26,7 @@ func (v *numberer) valueSite(kind isa.OperandKind, r isa.Reg) *isa.Inst {
 type choice struct {
 	p        isa.Operand
 	yes, not uint32
+	by       *isa.Inst // the selection; nil: none
 }
 
 // chosen evaluates an operand that depends on constants and one predicate only.
@@ -55,7 +56,7 @@ func (v *numberer) chosen(o isa.Operand, depth int) (choice, bool) {
 			return choice{}, false
 		}
 		if src[k] = s; s.p.Kind != isa.KindNone {
-			c.p = s.p
+			c.p, c.by = s.p, s.by
 		}
 	}
 	apply := func(a [3]uint32) uint32 {
@@ -80,7 +81,7 @@ func (v *numberer) chosen(o isa.Operand, depth int) (choice, bool) {
 		if c.p.Kind != isa.KindNone || p.Kind != isa.KindPred || p.Reg < isa.VirtualBase || !v.stable(&p) {
 			return choice{}, false
 		}
-		c = choice{p: isa.P(p.Reg), yes: src[0].yes, not: src[1].yes}
+		c = choice{p: isa.P(p.Reg), yes: src[0].yes, not: src[1].yes, by: d}
 		if p.Is(isa.Neg) {
 			c.yes, c.not = c.not, c.yes
 		}
@@ -103,6 +104,9 @@ func (v *numberer) chosen(o isa.Operand, depth int) (choice, bool) {
 	return c, true
 }
 
+// sameExpansion says that two instructions come from one expansion of a statement: unrolling counts the rounds in PC.
+func sameExpansion(a, b *isa.Inst) bool { return a.Pos == b.Pos && a.PC == b.PC }
+
 // testAlgebra replaces the comparison of such a word with a constant by its predicate, the complement or a constant. ptxas
 // does that between statements, before it expands them: what one expansion selects and tests stays.
 func (v *numberer) testAlgebra(in *isa.Inst) {
@@ -110,13 +114,11 @@ func (v *numberer) testAlgebra(in *isa.Inst) {
 		in.NDst != 2 || in.Dst[1] != pt || in.Src[2] != pt || in.Mod.Bool != isa.BoolAnd || in.Dst[0].Reg < isa.VirtualBase {
 		return
 	}
-	for _, o := range in.Src[:2] {
-		if d := v.definition(o); d != nil && d.Pos == in.Pos {
-			return
-		}
-	}
 	a, okA := v.chosen(in.Src[0], bitDepth)
 	b, okB := v.chosen(in.Src[1], bitDepth)
+	if a.by != nil && sameExpansion(a.by, in) || b.by != nil && sameExpansion(b.by, in) {
+		return
+	}
 	if !okA || !okB || a.p.Kind != isa.KindNone && b.p.Kind != isa.KindNone && a.p != b.p {
 		return
 	}
@@ -132,7 +134,7 @@ func (v *numberer) testAlgebra(in *isa.Inst) {
 		}
 		if id := v.n.of(isa.KindPred, low.Reg); id >= 0 && id < len(v.defs) && v.defs[id].value() && v.defs[id].b != nil && int(v.defs[id].i) < len(v.defs[id].b.insts) {
 			// Of one expansion: the high words of a 64-bit comparison are compared even where both are zero.
-			if d := &v.defs[id].b.insts[v.defs[id].i]; d.Op == isa.OpISETP && d.Pos == in.Pos {
+			if d := &v.defs[id].b.insts[v.defs[id].i]; d.Op == isa.OpISETP && sameExpansion(d, in) {
 				return
 			}
 		}
@@ -157,7 +159,7 @@ func (v *numberer) testAlgebra(in *isa.Inst) {
 		from.Flags |= isa.Neg
 	}
 	d := in.Dst[0]
-	*in = isa.Inst{Op: isa.OpPLOP3, Mod: isa.Mod{Lut: 0xf0, Lut2: 0x0f}, NDst: 2, NSrc: 3, Pos: in.Pos}
+	*in = isa.Inst{Op: isa.OpPLOP3, Mod: isa.Mod{Lut: 0xf0, Lut2: 0x0f}, NDst: 2, NSrc: 3, Pos: in.Pos, PC: in.PC}
 	in.Dst[0], in.Dst[1] = d, pt
 	in.Src = [isa.MaxSrc]isa.Operand{from, pt, pt}
 }
@@ -174,8 +176,8 @@ func (v *numberer) negative(p isa.Operand) (hi isa.Operand, ok bool) {
 	return t.Src[0], true
 }
 
-// negated is the pair that a word of a 64-bit negation negates, and whether the word is the high one.
-func (v *numberer) negated(word isa.Operand) (of pairTerm, high, ok bool) {
+// negatedWord is the pair that a word of a 64-bit negation negates, and whether the word is the high one.
+func (v *numberer) negatedWord(word isa.Operand) (of pairTerm, high, ok bool) {
 	if word.Kind != isa.KindReg || word.Flags != 0 || word.Reg < isa.VirtualBase {
 		return of, false, false
 	}
@@ -183,12 +185,8 @@ func (v *numberer) negated(word isa.Operand) (of pairTerm, high, ok bool) {
 	if m == nil || !isAdd64(m) {
 		return of, false, false
 	}
-	t := pairTerms(m)
-	if len(t) != 1 || t[0].lo.Flags != isa.Neg || t[0].hi.Flags != isa.Neg || t[0].lo.Kind != isa.KindReg || t[0].hi.Kind != isa.KindReg {
-		return of, false, false
-	}
-	t[0].lo.Flags, t[0].hi.Flags = 0, 0
-	return t[0], m.Dst[1].Reg == word.Reg, true
+	t, ok := negatedPair(m)
+	return t, m.Dst[1].Reg == word.Reg, ok
 }
 
 // wideAbsAlgebra: a word of the absolute value of a 64-bit absolute value is that word.
@@ -224,7 +222,7 @@ func (v *numberer) absWord(in *isa.Inst) (of pairTerm, high, ok bool) {
 	if in.Op != isa.OpSEL || in.Mod.Flags != 0 {
 		return of, false, false
 	}
-	of, high, ok = v.negated(in.Src[0])
+	of, high, ok = v.negatedWord(in.Src[0])
 	if !ok {
 		return of, high, false
 	}

@@ -89,6 +89,10 @@ func (v *numberer) bits(o isa.Operand, depth int) known {
 		if in.Mod.Type == isa.U8 { // ptxas 13.0 masks a loaded half again, but not a byte
 			return known{zero: ^uint32(0xff)}
 		}
+	case isa.OpPRMT:
+		if in.Mod.Size == sizeZero {
+			return known{zero: 0xffff0000}
+		}
 	}
 	return known{}
 }

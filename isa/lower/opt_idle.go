@@ -23,9 +23,50 @@ func (f *fn) dropIdleLoops() bool {
 		if f.idle(b, n) {
 			b.insts, b.to = nil, nil
 			any = true
+		} else if rest := f.moveInvariants(b, n); rest != nil {
+			b.insts, b.to = rest.insts, nil
+			any = true
 		}
 	}
 	return any
+}
+
+// moveInvariants moves everything that gives the same in every round in front of a loop in which then nothing is left to
+// do. Other loops keep their code: ptxas moves more, but also has more registers to keep it in.
+func (f *fn) moveInvariants(b *block, n numbering) *block {
+	writes := map[int]int{}
+	for i := range b.insts {
+		f.defs(&b.insts[i], n, func(id int) { writes[id]++ })
+	}
+	read := map[int]bool{}
+	first := &block{}
+	moved := make([]bool, len(b.insts))
+	for i := range b.insts {
+		in := &b.insts[i]
+		ok := in.Guard.Kind == isa.KindNone && in.NDst > 0 && !hasEffect(in) && !in.Class().IsMemory() && !in.Class().IsControl() && !isWarpWide(in) &&
+			in.Op != isa.OpCS2R && in.Op != isa.OpS2R && in.Op != isa.OpS2UR && in.Op != isa.OpNOP
+		f.uses(in, n, func(id int) { ok = ok && writes[id] == 0 })
+		f.defs(in, n, func(id int) { ok = ok && writes[id] == 1 && !read[id] })
+		f.uses(in, n, func(id int) { read[id] = true })
+		if !ok {
+			continue
+		}
+		moved[i] = true
+		first.insts = append(first.insts, *in)
+		f.defs(in, n, func(id int) { writes[id] = 0 })
+	}
+	kept := b.insts
+	b.insts = nil
+	for i := range kept {
+		if !moved[i] {
+			b.insts = append(b.insts, kept[i])
+		}
+	}
+	if len(first.insts) == 0 || !f.idle(b, n) {
+		b.insts = kept
+		return nil
+	}
+	return first
 }
 
 // repeatedCopies takes copies out of the loop that give a register the same value in every round: nothing in the loop
@@ -39,8 +80,11 @@ func (f *fn) repeatedCopies(b *block, n numbering) *block {
 	read := map[int]bool{}
 	for i := range b.insts {
 		in := &b.insts[i]
-		if in.Op == isa.OpMOV && in.Guard.Kind == isa.KindNone && in.Mod.Flags == 0 && in.Dst[0].Kind == isa.KindReg && in.Dst[0].Reg >= isa.VirtualBase {
-			ok := in.Src[0].Kind == isa.KindReg || in.Src[0].Kind == isa.KindImm
+		_, ok := copiedPair(in)
+		if !ok && in.Op == isa.OpMOV && in.Guard.Kind == isa.KindNone && in.Mod.Flags == 0 && in.Dst[0].Kind == isa.KindReg && in.Dst[0].Reg >= isa.VirtualBase {
+			ok = in.Src[0].Kind == isa.KindReg || in.Src[0].Kind == isa.KindImm
+		}
+		if ok {
 			f.uses(in, n, func(id int) { ok = ok && writes[id] == 0 })
 			f.defs(in, n, func(id int) { ok = ok && writes[id] == 1 && !read[id] })
 			if ok {

@@ -40,3 +40,38 @@ func (v *numberer) sharePair(o *isa.Operand, regs []isa.Reg, b *block) bool {
 	v.pairs[key] = append(v.pairs[key], pairUse{b, o.Reg})
 	return false
 }
+
+// copiedPair is what a 64-bit addition of one term copies.
+func copiedPair(in *isa.Inst) (pairTerm, bool) {
+	if !isAdd64(in) || in.Guard.Kind != isa.KindNone || in.Dst[0].Reg < isa.VirtualBase || in.Dst[1].Reg < isa.VirtualBase {
+		return pairTerm{}, false
+	}
+	t := pairTerms(in)
+	if len(t) != 1 || t[0].lo.Flags != 0 || t[0].hi.Flags != 0 || t[0].lo.Kind != isa.KindReg || t[0].hi.Kind != isa.KindReg ||
+		t[0].lo.Reg < isa.VirtualBase || t[0].hi.Reg < isa.VirtualBase {
+		return pairTerm{}, false
+	}
+	return t[0], true
+}
+
+// trackPair follows the two copies that a 64-bit addition of one term is, as track does with copies.
+func (v *numberer) trackPair(in *isa.Inst) {
+	t, ok := copiedPair(in)
+	if !ok {
+		return
+	}
+	if t.lo.Reg == in.Dst[0].Reg && t.hi.Reg == in.Dst[1].Reg {
+		dead(in)
+		return
+	}
+	for k, o := range []isa.Operand{t.lo, t.hi} {
+		id, from := v.n.of(isa.KindReg, in.Dst[k].Reg), v.n.of(isa.KindReg, o.Reg)
+		switch {
+		case !v.stable(&o):
+			v.local[id] = o
+			v.copies[from] = append(v.copies[from], id)
+		case id < len(v.defs) && v.defs[id].value():
+			v.repl[id] = o
+		}
+	}
+}

@@ -231,6 +231,7 @@ func (c *roundsLoop) copies(f *fn, to *block, n numbering, defs []defSite, outsi
 				continue
 			}
 			in := body[i]
+			in.PC = uint32(k) // another expansion of the same statement
 			if i == c.add && c.private {
 				for s := range in.Src[:in.NSrc] {
 					if _, ok := constant(in.Src[s]); ok && !isZero(in.Src[s]) && s < 3 {

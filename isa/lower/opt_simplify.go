@@ -9,7 +9,7 @@ import (
 // toMov turns the instruction into a copy of o.
 func toMov(in *isa.Inst, o isa.Operand) {
 	d := in.Dst[0]
-	*in = isa.Inst{Op: isa.OpMOV, NDst: 1, NSrc: 1, Guard: in.Guard, Pos: in.Pos}
+	*in = isa.Inst{Op: isa.OpMOV, NDst: 1, NSrc: 1, Guard: in.Guard, Pos: in.Pos, PC: in.PC}
 	in.Dst[0], in.Src[0] = d, o
 }
 

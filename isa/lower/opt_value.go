@@ -162,6 +162,10 @@ func (v *numberer) track(in *isa.Inst) {
 		v.copies[from] = append(v.copies[from], id)
 		return
 	}
+	if isAdd64(in) {
+		v.trackPair(in)
+		return
+	}
 	if in.Op != isa.OpMOV || in.Guard.Kind != isa.KindNone || in.Mod.Has(isa.ModWide) || in.Dst[0].Kind != isa.KindReg || in.Dst[0].Reg < isa.VirtualBase {
 		return
 	}

@@ -366,6 +366,26 @@ func (x *expander) sext(d, a word, bits int) word {
 	}
 }
 
+// half is the value v of an expansion as a 16-bit result, which ptxas truncates.
+func (x *expander) half(d, v word) word {
+	d = x.out(d)
+	x.emit(isa.OpPRMT, isa.Mod{Size: sizeHalf}, []word{d}, []word{v, imm(0x7710), rz})
+	return d
+}
+
+// extInto is ext for a result of the type's instruction: in a 16-bit register the sign of a byte reaches to bit 15 only.
+func (x *expander) extInto(d, a word, t vtype) {
+	if _, known := constant(a); t.name == "u16" && !known && x.sm() >= 70 && d.Kind == isa.KindReg && !x.f.halves[d.Reg] {
+		x.emit(isa.OpLOP3, isa.Mod{Lut: lutAnd, Size: sizeZero}, []word{d, pt}, []word{a, imm(0xffff), rz})
+		return
+	}
+	if t.signed() && t.bits == 8 && x.sm() >= 70 && d.Kind == isa.KindReg && x.f.halves[d.Reg] {
+		x.emit(isa.OpPRMT, isa.Mod{Size: sizeZero}, []word{d}, []word{x.sext(auto, a, 8), imm(0x7710), rz})
+		return
+	}
+	x.ext(d, a, t)
+}
+
 // ext is zext or sext by type: a 32-bit word that holds the value of a narrower operand.
 func (x *expander) ext(d, a word, t vtype) word {
 	if t.signed() {

@@ -46,7 +46,7 @@ func ruleAdd(sub bool) rule {
 		case sat:
 			x.addSat(x.d32(0, t.name), x.a32(1, t.name), x.a32(2, t.name), sub)
 		case sub && t.bits == 16 && x.sm() >= 70:
-			b := x.prmt(auto, x.sub(auto, rz, x.a32(2, t.name)), imm(0x7710), rz)
+			b := x.half(auto, x.sub(auto, rz, x.a32(2, t.name)))
 			x.add(x.d32(0, t.name), x.a32(1, t.name), b)
 		case sub:
 			x.sub(x.d32(0, t.name), x.a32(1, t.name), x.a32(2, t.name))
@@ -169,7 +169,7 @@ func ruleNeg(x *expander) {
 	case t.wide():
 		x.sub64(x.d64(0, t.name), pair{rz, rz}, x.a64(1, t.name))
 	case t.bits == 16 && x.sm() >= 70:
-		x.prmt(x.d32(0, t.name), x.sub(auto, rz, x.a32(1, t.name)), imm(0x7710), rz)
+		x.half(x.d32(0, t.name), x.sub(auto, rz, x.a32(1, t.name)))
 	default:
 		x.negate(x.d32(0, t.name), x.a32(1, t.name))
 	}
@@ -202,7 +202,7 @@ func ruleAbs(x *expander) {
 	case 16:
 		v := x.abs(auto, x.sext(auto, x.a32(1, t.name), 16))
 		if x.sm() >= 70 {
-			x.prmt(x.d32(0, t.name), v, imm(0x7710), rz)
+			x.half(x.d32(0, t.name), v)
 		} else {
 			x.mov(x.d32(0, t.name), v)
 		}

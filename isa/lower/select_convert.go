@@ -91,7 +91,7 @@ func (x *expander) store(v word, dt vtype, extended bool) {
 	d := x.dstAll(0)
 	if len(d) < 2 {
 		if dt.bits == 8 && !extended {
-			x.ext(d[0], v, dt)
+			x.extInto(d[0], v, dt)
 		} else {
 			x.mov(d[0], v)
 		}
@@ -158,7 +158,7 @@ func (x *expander) cvtInt(dt, st vtype, sat bool) {
 	}
 	switch {
 	case dt.bits > st.bits && !x.wideDest():
-		x.ext(x.d32(0, dt.name), a, st)
+		x.extInto(x.d32(0, dt.name), a, st)
 	case dt.bits > st.bits:
 		x.store(x.ext(auto, a, st), dt, true)
 	default:
@@ -306,6 +306,11 @@ func (x *expander) cvtToIntFrom(dt, st vtype, r isa.Round, a []word) {
 		return
 	}
 	v := x.reg()
+	if dt.name == "u8" && st.name == "f32" && x.t().Has(isa.OpF2IP) && (r == isa.RN || r == isa.RZero) { // only these roundings
+		x.emit(isa.OpF2IP, m, []word{v}, []word{rz, a[0], rz})
+		x.store(v, dt, false)
+		return
+	}
 	x.emitWide(isa.OpF2I, m, [][]word{{v}}, [][]word{a})
 	x.store(v, dt, dt.bits == 32)
 }

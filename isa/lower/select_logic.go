@@ -63,7 +63,7 @@ func ruleCnot(x *expander) {
 	m := x.sel(auto, rz, imm(0xffffffff), notP(p))
 	switch {
 	case t.bits == 16 && x.sm() >= 70:
-		x.prmt(d.lo, x.negate(auto, m), imm(0x7710), rz)
+		x.half(d.lo, x.negate(auto, m))
 	case t.wide():
 		lo := x.negate(d.lo, m)
 		x.signWord(d.hi, lo)
