@@ -34,6 +34,7 @@ type fn struct {
 	inTuple   map[isa.Reg]isa.Reg   // member -> first register of its tuple
 	inUTuple  map[isa.Reg]bool      // uniform registers of pairs
 
+	rolled bool             // loops are not unrolled yet
 	halves map[isa.Reg]bool // registers that PTX declares with 16 bits
 
 	files         []string // CUDA source files of .loc
@@ -105,10 +106,15 @@ const (
 // in its expansions; simplify passes it by. It exists only inside the package.
 const modKeep isa.ModFlags = 1 << 63
 
-// Sizes of a PRMT that makes a 16-bit result; they exist only inside the package.
+// Values of Mod.Size that mean something inside the package only.
 const (
-	sizeHalf uint8 = 2 // nobody looks at the upper half: ptxas removes two negations in a row, but not the extension that follows
-	sizeZero uint8 = 1 // an extension with zeros: one that follows is dropped. Of a LOP3: it is the extension of a 16-bit number to 32 bits
+	// sizeHalf, of a PRMT: nobody looks at the upper half of the result; ptxas removes two negations in a row, but not the
+	// extension that follows. Of an IADD3: the low word of a 64-bit sum, which stays apart from a product only with its carry.
+	// Of a LOP3: a 16-bit complement. Of a MOV, before loops are unrolled: it was a logic operation with a constant.
+	sizeHalf uint8 = 2
+	// sizeZero, of a PRMT: an extension with zeros, after which another is dropped. Of a LOP3: the extension of a 16-bit
+	// number to 32 bits.
+	sizeZero uint8 = 1
 )
 
 // modOpaque marks a MOV that the optimiser does not look through (Options.OpaqueMoves); it keeps what it moves even if

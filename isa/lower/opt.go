@@ -4,6 +4,7 @@ import "github.com/sarchlab/smsim/isa"
 
 // optimise improves the kernel on virtual registers before pseudo instructions are expanded.
 func (f *fn) optimise() {
+	f.rolled = true
 	f.splitVariables()
 	f.gatherAdd64()
 	f.valueNumber()
@@ -11,6 +12,7 @@ func (f *fn) optimise() {
 	f.foldAddresses()
 	f.removeDead()
 	f.narrow()
+	f.rolled = false
 	if !f.link.keepLoops && f.unrollKnown() {
 		f.link.unrolled = true
 		f.analyse()

@@ -221,6 +221,37 @@ func idleLogic(in *isa.Inst) bool {
 	return in.Mod.Lut == 0xf0 || in.Mod.Lut == 0xcc || in.Mod.Lut == 0xaa
 }
 
+// logicWords is how many words a logic operation reads.
+func logicWords(in *isa.Inst) int {
+	n := 0
+	for _, o := range in.Src[:3] {
+		if !isZero(o) {
+			n++
+		}
+	}
+	return n
+}
+
+// absorb lets a logic operation with a constant that was simplified to a copy copy what a complement of a complement copies:
+// ptxas simplifies the three as one operation.
+func (v *numberer) absorb(in *isa.Inst) {
+	if in.Op != isa.OpMOV || in.Mod.Size != sizeHalf || in.Mod.Flags != 0 || in.Src[0].Kind != isa.KindReg || in.Src[0].Flags != 0 {
+		return
+	}
+	d := v.definition(in.Src[0])
+	if !v.f.rolled {
+		in.Mod.Size = 0
+	}
+	if d == nil || d.Op != isa.OpLOP3 || !d.Mod.Has(modKeep) || !idleLogic(d) || logicWords(d) != 1 {
+		return
+	}
+	for _, o := range d.Src[:3] {
+		if !isZero(o) && v.current(d, o) {
+			in.Src[0] = o
+		}
+	}
+}
+
 // halfAlgebra: the negative of a negative in 16 bits, of which nobody looks at the upper half.
 func (v *numberer) halfAlgebra(in *isa.Inst) {
 	y, ok := negated(v.definition(in.Src[0]))

@@ -66,11 +66,6 @@ func (v *numberer) bits(o isa.Operand, depth int) known {
 		case isa.SubXor:
 			return known{a.zero&b.zero | a.one&b.one, a.zero&b.one | a.one&b.zero}
 		}
-	case isa.OpSEL:
-		if in.Mod.Flags == 0 {
-			a, b := src(0), src(1)
-			return known{a.zero & b.zero, a.one & b.one}
-		}
 	case isa.OpSHF:
 		return shiftBits(in, src)
 	case isa.OpSHL:

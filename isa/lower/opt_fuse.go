@@ -358,8 +358,11 @@ func (u *fuser) fuseLogic(in *isa.Inst) bool {
 				continue
 			}
 		}
-		if d.Op != isa.OpLOP3 || !plainPreds(d) || d.NSrc > 3 || d.Mod.Has(modKeep) || in.Mod.Has(modKeep) {
+		if d.Op != isa.OpLOP3 || !plainPreds(d) || d.NSrc > 3 || d.Mod.Has(modKeep) && !(idleLogic(d) && logicWords(d) > 1) {
 			continue
+		}
+		if _, _, masks := mask(in); masks && d.Mod.Size == sizeHalf && logicWords(d) == 1 {
+			continue // ptxas leaves a 16-bit complement before the extension
 		}
 		// The inputs of both, without the merged one.
 		var inputs []isa.Operand

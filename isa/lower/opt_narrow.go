@@ -13,13 +13,15 @@ func (f *fn) narrow() {
 		for i := range b.insts {
 			in := &b.insts[i]
 			switch {
+			case in.Op == isa.OpIADD3 && in.Mod.Size == sizeHalf && in.Mod.Flags == modKeep && plainPreds(in): // nobody reads its carry
+				in.Mod = isa.Mod{}
 			case in.Op == isa.OpIMAD && in.Mod.Flags == isa.ModWide && in.Dst[0].Flags&flagPair != 0 && (in.NDst == 1 || plainPreds(in)):
 				regs := f.tuples[in.Dst[0].Reg]
 				if len(regs) != 2 || uses[n.of(isa.KindReg, regs[1])] > 0 {
 					continue
 				}
 				in.Mod = isa.Mod{Type: isa.S32}
-				in.Dst[0] = isa.R(regs[0])
+				in.NDst, in.Dst = 1, [isa.MaxDst]isa.Operand{isa.R(regs[0])}
 				if c := &in.Src[2]; c.Flags&flagPair != 0 {
 					c.Flags &^= flagPair | isa.Wide64
 				}

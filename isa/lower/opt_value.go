@@ -48,7 +48,12 @@ func (f *fn) valueNumber() {
 		for i := range b.insts {
 			in := &b.insts[i]
 			v.substitute(b, in)
+			logic := in.Op == isa.OpLOP3
 			f.simplify(in)
+			if logic && in.Op == isa.OpMOV && f.rolled {
+				in.Mod.Size = sizeHalf
+			}
+			v.absorb(in)
 			f.simplifyPredicates(in)
 			v.algebra(in)
 			v.testAlgebra(in)
@@ -140,7 +145,7 @@ func (v *numberer) startBlock() {
 
 // track follows constants in variables, and copies of variables, within a block. A variable copied to itself is dropped.
 func (v *numberer) track(in *isa.Inst) {
-	plain := in.Op == isa.OpMOV && in.Mod.Flags == 0 && in.Dst[0].Kind == isa.KindReg && in.Dst[0].Reg >= isa.VirtualBase && in.Dst[0].Flags == 0
+	plain := in.Op == isa.OpMOV && in.Mod.Flags == 0 && in.Mod.Size == 0 && in.Dst[0].Kind == isa.KindReg && in.Dst[0].Reg >= isa.VirtualBase && in.Dst[0].Flags == 0
 	if plain && in.Src[0] == in.Dst[0] {
 		dead(in)
 		return

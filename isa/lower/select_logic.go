@@ -40,6 +40,13 @@ func ruleNot(x *expander) {
 		a, d := x.a64(1, t.name), x.d64(0, t.name)
 		x.not(d.lo, a.lo)
 		x.not(d.hi, a.hi)
+	case 16:
+		d, a := x.d32(0, t.name), x.a32(1, t.name)
+		if x.sm() < 70 {
+			x.not(d, a)
+			return
+		}
+		x.emit(isa.OpLOP3, isa.Mod{Lut: 0x33, Size: sizeHalf}, []word{d, pt}, []word{rz, a, rz})
 	default:
 		x.not(x.d32(0, t.name), x.a32(1, t.name))
 	}

@@ -163,7 +163,7 @@ func ruleMad(x *expander) {
 		// ptxas adds with a carry, although it merges mul.wide and add into one IMAD.WIDE.
 		p := x.mulWide(pair{}, a, b, t.signed())
 		q := x.pred()
-		x.emit(isa.OpIADD3, isa.Mod{Flags: modKeep}, []word{d.lo, q, pt}, []word{c.lo, p.lo, rz})
+		x.emit(isa.OpIADD3, isa.Mod{Flags: modKeep, Size: sizeHalf}, []word{d.lo, q, pt}, []word{c.lo, p.lo, rz})
 		x.emit(isa.OpIADD3, isa.Mod{Flags: isa.ModX | modKeep}, []word{d.hi, pt, pt}, []word{c.hi, p.hi, rz, q, notPT})
 	}
 }
