@@ -234,7 +234,7 @@ func execBSYNC(w *Warp, u *uop, m uint32) {
 		return
 	}
 	need := w.barMask[u.b][bits.TrailingZeros32(m)&31] & w.live
-	if u.in.Mod.Has(ModExclusive) && m&^need != 0 { // lanes with another mask execute it later
+	if u.in.Mod.Sub == SubExclusive && m&^need != 0 { // lanes with another mask execute it later
 		w.groups = append(w.groups, group{pc: at, mask: m &^ need})
 		w.mask &= need
 		m &= need

@@ -278,6 +278,9 @@ const (
 	SubGlobal // QSPC: the space
 	SubShared
 	SubLocal
+	SubReconvergent // BSSY, BSYNC
+	SubReliable     // BSSY, BSYNC, BREAK
+	SubExclusive    // WARPSYNC: lanes with other masks wait for their turn
 	// Barriers in shared memory (SYNCS, ATOMS): updates, then tests.
 	SubMbArrive
 	SubMbDrop       // arrives and is not expected in later phases
@@ -294,69 +297,67 @@ type ModFlags uint64
 
 // Modifiers.
 const (
-	ModX            ModFlags = 1 << iota // .X: adds the carry-in (predicate source, or CC before Volta)
-	ModCC                                // writes the condition code CC (before Volta: R.CC)
-	ModHI                                // .HI: upper half of the product / upper word of the shift
-	ModWide                              // .WIDE / .64 arithmetic
-	ModSat                               // .SAT
-	ModFTZ                               // .FTZ
-	ModWrap                              // .W: shift amount modulo width
-	ModLeft                              // SHF.L, USHF.L
-	ModRight                             // SHF.R
-	ModRelu                              // .RELU
-	ModMRG                               // XMAD.MRG
-	ModPSL                               // XMAD.PSL
-	ModSH                                // FLO.SH: shift amount instead of position
-	ModBrev                              // BFE.BREV
-	ModAcc                               // VABSDIFF.ACC, VABSDIFF4.ACC: adds the third source
-	ModEX                                // ISETP.EX: high half of a 64-bit comparison
-	ModPO                                // .PO: plus one
-	ModE64                               // .E: 64-bit address
-	ModMov                               // IMAD.MOV (alias: multiplier moves)
-	ModShl                               // IMAD.SHL (alias)
-	ModAdd                               // IMAD.IADD (alias)
-	ModSX32                              // LEA.HI.SX32
-	ModNTZ                               // F2I.NTZ
-	ModMMA                               // HFMA2.MMA
-	ModInt                               // FRND / F2F to integral value
-	ModDeferBlk                          // BAR.SYNC.DEFER_BLOCKING
-	ModConstant                          // LDG.CONSTANT (ld.global.nc)
-	ModStrong                            // volatile / relaxed / gpu scope: not served by L1
-	ModReturn                            // atomic returns the old value
-	ModShr7                              // VMAD.SHR_7
-	ModShr15                             // VMAD.SHR_15
-	ModS                                 // ".S" before Volta: pop the SSY/PBK/PCNT token after the instruction
-	ModABS                               // CALL/JMP absolute
-	ModREL                               // CALL/RET relative
-	ModU                                 // BRA.U / uniform hint
-	ModMerge                             // video: merge into c at the destination selector
-	ModRS                                // IADD3.RS (Maxwell, Pascal): ((a + b) >> 16) + c
-	ModLS                                // IADD3.LS: ((a + b) << 16) + c
-	ModPAND                              // LOP3.PAND: predicate result and Pc (else: or Pc)
-	ModBF                                // ISET.BF, FSET.BF, PSET.BF: true is 1.0f instead of all ones
-	ModNoInc                             // CALL.NOINC, RET.NODEC: return address is in a register, no call stack
-	ModClear                             // BMOV.CLEAR
-	ModDiv                               // BRA.DIV: taken if the warp's lanes are not all here
-	ModConv                              // BRA.CONV
-	ModXMED                              // IMNMX.XMED, .XHI, .XLO (64-bit min/max before Volta), see ModXHI, ModXLO
-	ModXHI                               //
-	ModXLO                               //
-	ModSpin                              // ATOMS.CAST.SPIN
-	ModPopcInc                           // ATOMS.POPC.INC: adds the number of lanes at one address
-	ModPackAB                            // F2FP.PACK_AB
-	ModPackB                             // F2FP.PACK_B, F2IP: merged with c
-	ModNaN                               // .NAN: min and max return NaN if an operand is
-	ModFMZ                               // .FMZ: 0 times anything is 0
-	ModReconvergent                      // BSSY.RECONVERGENT, BSYNC.RECONVERGENT
-	ModAllLanes                          // WARPSYNC.ALL
-	ModSys                               // .SYS scope
-	ModLU                                // LDL.LU: last use
-	ModINV                               // CCTL.IV
-	Mod32                                // CS2R.32
-	ModLock                              // LDS: LDSLK, takes the lock of the address; STS: STSUL, STSCUL, gives it back (before Maxwell)
-	ModExclusive                         // WARPSYNC.EXCLUSIVE: lanes with other masks wait for their turn
-	ModReliable                          // BSSY.RELIABLE, BSYNC.RELIABLE, BREAK.RELIABLE
-	ModCTA                               // .CTA or .SM scope: MEMBAR orders for the block only, a strong load may hit L1
+	ModX        ModFlags = 1 << iota // .X: adds the carry-in (predicate source, or CC before Volta)
+	ModCC                            // writes the condition code CC (before Volta: R.CC)
+	ModHI                            // .HI: upper half of the product / upper word of the shift
+	ModWide                          // .WIDE / .64 arithmetic
+	ModSat                           // .SAT
+	ModFTZ                           // .FTZ
+	ModWrap                          // .W: shift amount modulo width
+	ModLeft                          // SHF.L, USHF.L
+	ModRight                         // SHF.R
+	ModRelu                          // .RELU
+	ModMRG                           // XMAD.MRG
+	ModPSL                           // XMAD.PSL
+	ModSH                            // FLO.SH: shift amount instead of position
+	ModBrev                          // BFE.BREV
+	ModAcc                           // VABSDIFF.ACC, VABSDIFF4.ACC: adds the third source
+	ModEX                            // ISETP.EX: high half of a 64-bit comparison
+	ModPO                            // .PO: plus one
+	ModE64                           // .E: 64-bit address
+	ModMov                           // IMAD.MOV (alias: multiplier moves)
+	ModShl                           // IMAD.SHL (alias)
+	ModAdd                           // IMAD.IADD (alias)
+	ModSX32                          // LEA.HI.SX32
+	ModNTZ                           // F2I.NTZ
+	ModMMA                           // HFMA2.MMA
+	ModInt                           // FRND / F2F to integral value
+	ModDeferBlk                      // BAR.SYNC.DEFER_BLOCKING
+	ModConstant                      // LDG.CONSTANT (ld.global.nc)
+	ModStrong                        // volatile / relaxed / gpu scope: not served by L1
+	ModReturn                        // atomic returns the old value
+	ModShr7                          // VMAD.SHR_7
+	ModShr15                         // VMAD.SHR_15
+	ModS                             // ".S" before Volta: pop the SSY/PBK/PCNT token after the instruction
+	ModABS                           // CALL/JMP absolute
+	ModREL                           // CALL/RET relative
+	ModU                             // BRA.U / uniform hint
+	ModMerge                         // video: merge into c at the destination selector
+	ModRS                            // IADD3.RS (Maxwell, Pascal): ((a + b) >> 16) + c
+	ModLS                            // IADD3.LS: ((a + b) << 16) + c
+	ModPAND                          // LOP3.PAND: predicate result and Pc (else: or Pc)
+	ModBF                            // ISET.BF, FSET.BF, PSET.BF: true is 1.0f instead of all ones
+	ModNoInc                         // CALL.NOINC, RET.NODEC: return address is in a register, no call stack
+	ModClear                         // BMOV.CLEAR
+	ModDiv                           // BRA.DIV: taken if the warp's lanes are not all here
+	ModConv                          // BRA.CONV
+	ModXMED                          // IMNMX.XMED, .XHI, .XLO (64-bit min/max before Volta), see ModXHI, ModXLO
+	ModXHI                           //
+	ModXLO                           //
+	ModSpin                          // ATOMS.CAST.SPIN
+	ModPopcInc                       // ATOMS.POPC.INC: adds the number of lanes at one address
+	ModPackAB                        // F2FP.PACK_AB
+	ModPackB                         // F2FP.PACK_B, F2IP: merged with c
+	ModNaN                           // .NAN: min and max return NaN if an operand is
+	ModFMZ                           // .FMZ: 0 times anything is 0
+	ModAllLanes                      // WARPSYNC.ALL
+	ModSys                           // .SYS scope
+	ModLU                            // LDL.LU: last use
+	ModINV                           // CCTL.IV
+	Mod32                            // CS2R.32
+	ModLock                          // LDS: LDSLK, takes the lock of the address; STS: STSUL, STSCUL, gives it back (before Maxwell)
+	ModCTA                           // .CTA or .SM scope: MEMBAR orders for the block only, a strong load may hit L1
+	ModFree                          // the first bit without a meaning here: isa/lower marks instructions with those from 60 on
 )
 
 // Mod holds an instruction's modifiers beside its opcode.

@@ -45,6 +45,7 @@ var subNames = [NumSubs]string{SubAdd: "ADD", SubMin: "MIN", SubMax: "MAX", SubI
 	SubAbsDiff: "ABSDIFF", SubSub: "SUB", SubShl: "SHL", SubShr: "SHR", SubSet: "SET", SubMad: "MAD",
 	SubMbArrive: "ARRIVE", SubMbDrop: "ARRIVE.DROP", SubMbNoComplete: "ARRIVE.NOCOMPLETE", SubMbExpectTx: "EXPECT_TX", SubMbCompleteTx: "COMPLETE_TX",
 	SubMbPhase: "PHASECHK", SubMbParity: "PHASECHK.PARITY",
+	SubReconvergent: "RECONVERGENT", SubReliable: "RELIABLE", SubExclusive: "EXCLUSIVE",
 	SubGlobal: "G", SubShared: "S", SubLocal: "L"}
 
 // String is the sub-operation's name in listings, "" for none.
@@ -365,10 +366,10 @@ func (in *Inst) otherSuffix(add func(string), flag func(ModFlags, string)) {
 		flag(ModDiv, "DIV")
 		flag(ModConv, "CONV")
 		flag(ModAllLanes, "ALL")
+		if in.Op == OpBSSY || in.Op == OpBSYNC || in.Op == OpBREAK || in.Op == OpWARPSYNC {
+			add(m.Sub.String())
+		}
 		flag(ModClear, "CLEAR")
-		flag(ModReconvergent, "RECONVERGENT")
-		flag(ModReliable, "RELIABLE")
-		flag(ModExclusive, "EXCLUSIVE")
 	}
 }
 

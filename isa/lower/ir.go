@@ -121,6 +121,9 @@ const (
 // nobody reads it. mergeOpaque and register allocation make its two sides one. It exists only inside the package.
 const modOpaque isa.ModFlags = 1 << 60
 
+// The package's own marks must not be bits that instructions use.
+const _ = uint64(modOpaque - isa.ModFree)
+
 // selector lowers one PTX instruction. It reports an instruction or modifier it does not know, or that the
 // target cannot execute, as an error with the instruction's position (see errorf).
 type selector func(b *builder) error
