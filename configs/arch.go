@@ -269,12 +269,15 @@ type Memory struct {
 	ReductionSectorAll float64 `yaml:"reduction_sector_all,optional"`
 	// Cycles a slice of L2 takes for atomics from the whole chip on one line: for each round of lanes on distinct words, and more for
 	// each sector of it. L2Slices is the number of slices; 0: 1.
-	AtomicRequest  float64 `yaml:"atomic_request,optional"`
-	AtomicLine     float64 `yaml:"atomic_line,optional"`
-	L2Slices       int     `yaml:"l2_slices,optional"`
-	DRAMWriteBatch int     `yaml:"dram_write_batch,optional"` // sectors that a queue of DRAM writes at a time; 0: 1
-	DRAMAtomBytes  int     `yaml:"dram_atom_bytes,optional"`  // DRAM brings at a time; 0: a sector
-	L2LineBytes    int     `yaml:"l2_line_bytes"`             // line of L2
+	AtomicRequest float64 `yaml:"atomic_request,optional"`
+	AtomicLine    float64 `yaml:"atomic_line,optional"`
+	L2Slices      int     `yaml:"l2_slices,optional"`
+	// Blocks to either side whose requests to a cold L2 are inferred from this SM's own; 0: those of other SMs are not.
+	BlockNeighbours int `yaml:"block_neighbours,optional"`
+
+	DRAMWriteBatch int `yaml:"dram_write_batch,optional"` // sectors that a queue of DRAM writes at a time; 0: 1
+	DRAMAtomBytes  int `yaml:"dram_atom_bytes,optional"`  // DRAM brings at a time; 0: a sector
+	L2LineBytes    int `yaml:"l2_line_bytes"`             // line of L2
 }
 
 // LaunchCost is the start and end of blocks.

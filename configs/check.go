@@ -86,6 +86,7 @@ var limits = map[string]bounds{
 	"memory.l2_array_bytes_per_cycle_all": {0, unlimited},
 	"memory.l2_slices":                    {0, 4096},
 	"memory.dram_write_batch":             {0, 4096},
+	"memory.block_neighbours":             {0, 64},
 	"memory.dram_atom_bytes":              {0, 128},
 	"memory.l2_array_read":                {0, 1},
 	"memory.l2_partial_write":             {0, 100},

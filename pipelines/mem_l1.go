@@ -69,6 +69,25 @@ func (c *sectorCache) find(line uint64) (hit, victim *cacheLine) {
 	return nil, victim
 }
 
+// peek returns the line's entry, or nil, and changes nothing.
+func (c *sectorCache) peek(line uint64) *cacheLine {
+	if c.sets == 0 {
+		return nil
+	}
+	set := line % c.sets
+	page := c.pages[set/setsPage]
+	if page == nil {
+		return nil
+	}
+	at := int(set%setsPage) * c.ways
+	for i := range page[at : at+c.ways] {
+		if w := &page[at+i]; w.tag == line+1 {
+			return w
+		}
+	}
+	return nil
+}
+
 // replace puts the line into the entry, empty, and returns the dirty sectors thrown out.
 func (c *sectorCache) replace(v *cacheLine, line uint64) (dirty uint32) {
 	dirty = v.dirty
@@ -124,7 +143,7 @@ func (m *MemPath) accessLoad(a MemAccess, t *MemTiming) {
 			at += (last - first) * uint64(sent) / uint64(missing-1)
 		}
 		sent++
-		done := m.fetch(l.line, m.missing[i], m.missReturn(a.SubPartition, m.missSlot(at)), a.Gather, t)
+		done := m.fetch(l.line, m.missing[i], m.missReturn(a.SubPartition, m.missSlot(at)), &a, t)
 		m.missReturns(done)
 		if entry != nil && entry.tag == l.line+1 { // not thrown out by a later line of the same access
 			entry.ready = max(entry.ready, done)

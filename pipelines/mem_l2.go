@@ -15,7 +15,7 @@ type memFar struct {
 
 // fetch reads sectors of a line from L2 or DRAM; the request leaves the SM at the given cycle. It returns when the last
 // sector arrives.
-func (m *MemPath) fetch(line uint64, sectors uint32, at uint64, gather bool, t *MemTiming) uint64 {
+func (m *MemPath) fetch(line uint64, sectors uint32, at uint64, a *MemAccess, t *MemTiming) uint64 {
 	p, f := &m.par, &m.far
 	n := sectorCount(sectors)
 	now := ticks(at) * ticksCycle
@@ -23,11 +23,24 @@ func (m *MemPath) fetch(line uint64, sectors uint32, at uint64, gather bool, t *
 	start := max(now, f.l2Free)
 	f.l2Free = start + max(ticks(n)*p.l2SectorTicks, p.l2RequestTicks)
 	done := start + ticks(n-1)*p.l2SectorTicks + ticks(latency+jitter(line, p.l2Jitter))*ticksCycle
-	own := m.ownMisses(n-hits, brought, gather, t)
+	others := ticks(0)
+	if hits < n && m.budget >= 0 {
+		others = m.askedByOthers(line, sectors, now, a)
+	}
+	if others > 0 {
+		brought = 0
+	}
+	own := m.ownMisses(n-hits, brought, a.Gather, t)
 	delay := m.arrayRead(line, max(n-own, 0), own, now)
 	if own > 0 {
 		t.Level = max(t.Level, LevelDRAM)
 		done = max(done, m.fromDRAM(line, own, now)+delay)
+		if m.entry != nil {
+			m.entry.ready = max(m.entry.ready, done.cycle())
+		}
+	} else if others > 0 {
+		t.Level = max(t.Level, LevelDRAM)
+		done = max(done, others)
 		if m.entry != nil {
 			m.entry.ready = max(m.entry.ready, done.cycle())
 		}
@@ -38,6 +51,32 @@ func (m *MemPath) fetch(line uint64, sectors uint32, at uint64, gather bool, t *
 		}
 	}
 	return done.cycle()
+}
+
+// askedByOthers says when data arrives in L2 that another SM has asked DRAM for before this one does; 0 if none has, as far as can be known.
+// The other SMs run other blocks of the kernel in step with this one. Block b+d asked for an address when this block asked for the one d
+// strides before it, so what this SM knows of that tells. A stride of zero: all ask at the same time. (Blurs of images whose rows are blocks
+// find two of three rows under way; sums along a column find the rows that their neighbours have read a step ago.)
+func (m *MemPath) askedByOthers(line uint64, sectors uint32, now ticks, a *MemAccess) (arrives ticks) {
+	p := &m.par
+	if !a.Strided || !p.cold() || p.neighbours == 0 {
+		return 0
+	}
+	if a.Stride == 0 {
+		return now + ticks(p.dramLatency+jitter(line, p.dramJitter))*ticksCycle
+	}
+	first := uint64(bits.TrailingZeros32(sectors))
+	for d := int64(1); d <= p.neighbours; d++ {
+		for _, by := range [2]int64{d * a.Stride, -d * a.Stride} {
+			at := uint64(int64(line<<p.lineShift+first<<p.sectorShift) - by)
+			if e := m.l2.peek(at >> p.l2LineShift); e != nil && e.sectors>>(at>>p.sectorShift&(1<<(p.l2LineShift-p.sectorShift)-1))&1 != 0 && e.ready > 0 {
+				if t := max(ticks(e.ready)*ticksCycle, now); arrives == 0 || t < arrives {
+					arrives = t
+				}
+			}
+		}
+	}
+	return arrives
 }
 
 // lookupL2 looks the sectors up and brings in what is missing. It returns how many were there, how many a read brings in, DRAM's

@@ -82,6 +82,7 @@ type memParams struct {
 	atomSectors, fullL2Line                    uint32  // sectors that DRAM brings at a time; mask of the sectors of an L2 line
 	slices                                     int     // L2's atomic units
 	atomicRequestTicks                         ticks   // one of them takes for a line of one round, and for each sector of it
+	neighbours                                 int64   // see askedByOthers
 	dramWrites                                 int     // sectors that a queue of DRAM writes at a time
 	dirtySectors                               int     // of this SM that L2 holds at most; 0: no limit
 	chipMisses                                 float64 // part of a repeated launch's accesses that miss L2, all SMs active
@@ -231,6 +232,7 @@ func newMemParams(a *configs.Arch, cfg MemConfig) (memParams, error) {
 	p.dramSectorTicks = ticksFor(float64(p.sectorBytes), drambw)
 	p.dramQueues = 1
 	p.dramWrites = orInt(mem.DRAMWriteBatch, 1)
+	p.neighbours = int64(mem.BlockNeighbours)
 	if cfg.AllSMsActive {
 		p.dramQueues = orInt(mem.DRAMQueuesAll, 1)
 	}
@@ -345,3 +347,6 @@ func orFloat(v, d float64) float64 {
 	}
 	return d
 }
+
+// cold says whether L2 starts empty and DRAM brings the launch's data once for the whole chip.
+func (p *memParams) cold() bool { return !p.warm && p.coldBytes >= 0 }

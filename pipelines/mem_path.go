@@ -58,6 +58,8 @@ type MemAccess struct {
 	// Everywhere: all blocks of the grid use the same addresses. Gather: the addresses were read from memory, so those of other
 	// SMs fall on the same lines by chance.
 	Everywhere, Gather bool
+	Stride             int64 // bytes from a block's addresses to those of the next, if Strided
+	Strided            bool
 }
 
 // MemTiming is when things happen to an access, in absolute cycles, and what it touched.

@@ -50,6 +50,7 @@ type timing struct {
 	indexed  bool         // BRX, JMX: one target at a time; LDC: address in a register
 	long     bool         // a wait for its barrier is long_scoreboard
 	origin   lower.Origin // of a memory instruction's address
+	stride   lower.Stride // of it, from block to block
 	// Register reads of the first and second pass; Seq: when the previous instruction of the program was the warp's
 	// previous one (reuse cache).
 	first, firstSeq, second, secondSeq reads

@@ -21,6 +21,7 @@ type memoryRequest struct {
 	readBar    uint8
 	long       bool
 	origin     lower.Origin
+	stride     lower.Stride
 	cycle      uint64
 	class      isa.Class
 	effect     isa.Effect
@@ -52,7 +53,8 @@ func (u *loadStoreUnit) handle(cycle uint64) {
 	for m := u.port.Retrieve(now); m != nil; m = u.port.Retrieve(now) {
 		r := m.(*memoryRequest)
 		r.timing = u.path.Access(pipelines.MemAccess{Cycle: r.cycle, SubPartition: r.sub, Slot: r.slot, Block: r.block, Class: r.class, Effect: &r.effect,
-			Everywhere: r.origin == 0, Gather: r.origin&lower.FromData != 0})
+			Everywhere: r.origin == 0, Gather: r.origin&lower.FromData != 0,
+			Stride: int64(r.stride.Bytes), Strided: r.stride.Known && r.origin&lower.FromData == 0})
 		if u.NumHooks() > 0 {
 			u.emit(r)
 		}
@@ -88,7 +90,7 @@ func (s *SM) send(p *smsp, w *warp, c *timing, e *isa.Effect, t uint64) {
 		r.addr = *e.Addr
 		r.effect.Addr = &r.addr
 	}
-	r.origin = c.origin
+	r.origin, r.stride = c.origin, c.stride
 	r.long = c.long && e.Space != isa.SpaceShared
 	r.Src, r.Dst = s.memPort, s.lsu.port
 	r.SendTime = s.clockTime(t)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/sarchlab/smsim/configs"
 	"github.com/sarchlab/smsim/isa"
+	"github.com/sarchlab/smsim/isa/lower"
 	"github.com/sarchlab/smsim/pipelines"
 	"github.com/sarchlab/smsim/sim"
 	"github.com/sarchlab/smsim/sim/observe"
@@ -41,6 +42,9 @@ func Run(a *configs.Arch, p *isa.Program, l *isa.Launch, opt Options) (*sim.Resu
 	m, err := newMachine(a, p, l.Params)
 	if err != nil {
 		return nil, err
+	}
+	for i, s := range lower.BlockStrides(p, l, t.BlockDimBase) {
+		m.code[i].stride = s
 	}
 	path, err := pipelines.NewMemPath(a, pipelines.MemConfig{SharedCarveout: occ.CarveoutBytes, AllSMsActive: opt.AllSMsActive,
 		SMs: max(opt.NumSMs, l.NumSMs, 1), WarmL2: !opt.Cold, L2Bytes: opt.L2Bytes, FootprintBytes: opt.FootprintBytes, ReadBytes: opt.ReadBytes, DRAMBytesCycle: opt.DRAMBytesCycle})

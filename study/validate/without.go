@@ -46,6 +46,7 @@ var mechanisms = [...]Mechanism{
 	{"dirty_limit", "all of L2 can hold written data", []string{"memory.l2_dirty_share=1"}},
 	{"atomic_slices", "one unit performs all atomics that SMs share", []string{"memory.l2_slices=1"}},
 	{"dram_write_batch", "DRAM writes back sector by sector", []string{"memory.dram_write_batch=1"}},
+	{"block_neighbours", "what other SMs ask a cold L2 for is not inferred", []string{"memory.block_neighbours=0"}},
 	{"dram_atom", "DRAM brings single sectors", []string{"memory.dram_atom_bytes=32"}},
 	{"l2_far", "all of L2 is near", []string{"memory.l2_far_share=0"}},
 	{"l2_spread", "all lines of L2 are equally far", []string{"memory.l2_latency_spread=0"}},

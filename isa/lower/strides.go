@@ -1,0 +1,291 @@
+package lower
+
+import (
+	"encoding/binary"
+
+	"github.com/sarchlab/smsim/isa"
+)
+
+// Stride is by how many bytes the address of a memory instruction moves from one block of the grid to the next in x, modulo 2^32;
+// Known only if that is the same everywhere.
+type Stride struct {
+	Bytes int32
+	Known bool
+}
+
+// BlockStrides finds the stride of every memory instruction's address, by index. It follows sums and products with launch constants, the low
+// words of 64-bit ones included, through registers; blockDimBase is where constant bank 0 holds the block's dimensions. A quotient of the
+// block's index by a number that is not constant counts as the same for both blocks, as it is for most, so that the remainder moves by one.
+// What depends on the block in another way (masks, other dimensions of the grid, values read from memory) is not known.
+func BlockStrides(p *isa.Program, l *isa.Launch, blockDimBase uint32) []Stride {
+	out := make([]Stride, len(p.Insts))
+	a := stridePass{p: p, l: l, dims: int64(blockDimBase), in: make([]*[ctlRegs]affine, len(p.Insts))}
+	for i := range p.Insts {
+		in := &p.Insts[i]
+		if in.Op == isa.OpCALL || in.Op == isa.OpBRX || in.Op == isa.OpJMX { // control is not followed through these
+			return out
+		}
+		for k := range in.Src[:in.NSrc] {
+			if o := &in.Src[k]; o.Kind == isa.KindLabel && o.Imm >= 0 && int(o.Imm) < len(a.in) && a.in[o.Imm] == nil {
+				a.in[o.Imm] = new([ctlRegs]affine)
+			}
+		}
+	}
+	for a.changed = true; a.changed; {
+		a.changed = false
+		a.sweep(out)
+	}
+	return out
+}
+
+// affine is a value coefficient x block index + something, which is the constant if that is known.
+type affine struct {
+	state       uint8 // affineNone, affineYes or affineNo
+	coefficient uint32
+	constant    uint32
+	fixed       bool // the constant is known
+}
+
+const (
+	affineNone = iota // not computed yet
+	affineYes
+	affineNo
+)
+
+var (
+	independent = affine{state: affineYes} // of the block
+	notAffine   = affine{state: affineNo}
+)
+
+type stridePass struct {
+	p       *isa.Program
+	l       *isa.Launch
+	dims    int64
+	in      []*[ctlRegs]affine // at the targets of branches
+	changed bool
+	list    []int16
+}
+
+// join is what two ways to one place leave of a value.
+func (a affine) join(b affine) affine {
+	switch {
+	case a.state == affineNone || a == b:
+		return b
+	case b.state == affineNone:
+		return a
+	case a.state == affineNo || b.state == affineNo || a.coefficient != b.coefficient:
+		return notAffine
+	}
+	return affine{state: affineYes, coefficient: a.coefficient}
+}
+
+func (a *stridePass) sweep(out []Stride) {
+	var s [ctlRegs]affine
+	for r := range s {
+		s[r] = independent
+	}
+	for i := range a.p.Insts {
+		in := &a.p.Insts[i]
+		if at := a.in[i]; at != nil {
+			a.merge(at, &s)
+			s = *at
+		}
+		if in.Class().IsMemory() {
+			out[i] = a.stride(in, &s)
+		}
+		a.step(in, &s)
+		for k := range in.Src[:in.NSrc] {
+			if o := &in.Src[k]; o.Kind == isa.KindLabel && o.Imm >= 0 && int(o.Imm) < len(a.in) {
+				a.merge(a.in[o.Imm], &s)
+			}
+		}
+	}
+}
+
+func (a *stridePass) merge(at, s *[ctlRegs]affine) {
+	for r := range s {
+		if v := at[r].join(s[r]); v != at[r] {
+			at[r] = v
+			a.changed = true
+		}
+	}
+}
+
+// stride is that of the last address in an instruction's operands: of a copy to shared memory, where it reads.
+func (a *stridePass) stride(in *isa.Inst, s *[ctlRegs]affine) (st Stride) {
+	for k := range in.Src[:in.NSrc] {
+		o := &in.Src[k]
+		if o.Kind != isa.KindMem || o.Is(isa.ScaleX4) || o.Is(isa.ScaleX8) || o.Is(isa.ScaleX16) {
+			continue
+		}
+		v := a.reg(isa.KindReg, o.Reg, s)
+		if o.Is(isa.HasUReg) {
+			v = v.add(a.reg(isa.KindUReg, o.UReg, s))
+		}
+		st = Stride{Bytes: int32(v.coefficient), Known: v.state == affineYes}
+	}
+	return st
+}
+
+func (a affine) add(b affine) affine {
+	if a.state != affineYes || b.state != affineYes {
+		return notAffine
+	}
+	return affine{state: affineYes, coefficient: a.coefficient + b.coefficient, constant: a.constant + b.constant, fixed: a.fixed && b.fixed}
+}
+
+// times is a product; one of the factors has to be a constant if the other depends on the block.
+func (a affine) times(b affine) affine {
+	switch {
+	case a.state != affineYes || b.state != affineYes:
+		return notAffine
+	case a.coefficient == 0 && a.fixed:
+		return affine{state: affineYes, coefficient: a.constant * b.coefficient, constant: a.constant * b.constant, fixed: b.fixed}
+	case b.coefficient == 0 && b.fixed:
+		return b.times(a)
+	case a.coefficient == 0 && b.coefficient == 0:
+		return independent
+	}
+	return notAffine
+}
+
+func (a *stridePass) reg(kind isa.OperandKind, r isa.Reg, s *[ctlRegs]affine) affine {
+	switch {
+	case kind == isa.KindReg && r == isa.RZ, kind == isa.KindUReg && r == isa.URZ:
+		return affine{state: affineYes, fixed: true}
+	case kind == isa.KindReg && r < ctlPred:
+		return s[r]
+	case kind == isa.KindUReg && int(r) < ctlUPred-ctlUReg:
+		return s[ctlUReg+int(r)]
+	}
+	return notAffine
+}
+
+// word is a word of constant bank 0, as far as the launch says what it is.
+func (a *stridePass) word(o *isa.Operand) affine {
+	if o.Bank != 0 || o.Reg != isa.RZ || o.Is(isa.HasUReg) {
+		return independent
+	}
+	if at := o.Imm - int64(a.p.ParamBase); at >= 0 && at+4 <= int64(len(a.l.Params)) {
+		return affine{state: affineYes, constant: binary.LittleEndian.Uint32(a.l.Params[at:]), fixed: true}
+	}
+	for i, n := range [3]uint32{a.l.Block.X, a.l.Block.Y, a.l.Block.Z} {
+		if o.Imm == a.dims+4*int64(i) {
+			return affine{state: affineYes, constant: n, fixed: true}
+		}
+	}
+	return independent
+}
+
+// source is the low word of an operand.
+func (a *stridePass) source(in *isa.Inst, k int, s *[ctlRegs]affine) affine {
+	if k >= int(in.NSrc) {
+		return notAffine
+	}
+	o, v := &in.Src[k], independent
+	switch o.Kind {
+	case isa.KindImm:
+		v = affine{state: affineYes, constant: uint32(o.Imm), fixed: true}
+	case isa.KindReg, isa.KindUReg:
+		v = a.reg(o.Kind, o.Reg, s)
+	case isa.KindConst:
+		v = a.word(o)
+	}
+	switch {
+	case o.Flags&(isa.Abs|isa.SelH0|isa.SelH1|isa.SelB0|isa.SelB1|isa.SelB2|isa.SelB3) != 0:
+		if v.coefficient != 0 {
+			return notAffine
+		}
+		v.fixed = false
+	case o.Is(isa.Neg):
+		v.coefficient, v.constant = -v.coefficient, -v.constant
+	case o.Is(isa.Inv):
+		v.coefficient, v.constant = -v.coefficient, ^v.constant
+	}
+	return v
+}
+
+// result is the low word of what an instruction computes. Of upper words it is only known whether they depend on the block.
+func (a *stridePass) result(in *isa.Inst, s *[ctlRegs]affine) affine {
+	src := func(k int) affine { return a.source(in, k, s) }
+	switch in.Op {
+	case isa.OpS2R, isa.OpS2UR, isa.OpCS2R:
+		if in.NSrc > 0 && in.Src[0].Kind == isa.KindSpecial {
+			switch isa.SpecialReg(in.Src[0].Reg) {
+			case isa.SRCtaidX:
+				return affine{state: affineYes, coefficient: 1}
+			case isa.SRCtaidY, isa.SRCtaidZ, isa.SRVirtID, isa.SRSMID, isa.SRClusterCtaID, isa.SRCgaCtaID:
+				return notAffine
+			}
+		}
+		return independent
+	case isa.OpMOV, isa.OpUMOV, isa.OpR2UR, isa.OpLDC, isa.OpULDC:
+		return src(0)
+	case isa.OpIADD3, isa.OpUIADD3, isa.OpVIADD:
+		if in.Mod.Has(isa.ModX) {
+			break
+		}
+		v := affine{state: affineYes, fixed: true}
+		for k := range in.Src[:in.NSrc] {
+			if kind := in.Src[k].Kind; kind == isa.KindReg || kind == isa.KindUReg || kind == isa.KindImm || kind == isa.KindConst {
+				v = v.add(src(k))
+			}
+		}
+		return v
+	case isa.OpIMAD, isa.OpUIMAD:
+		if in.Mod.Has(isa.ModHI) { // a step of a quotient, or the upper word of an address
+			return independent
+		}
+		if in.Mod.Sub != 0 || in.Mod.Has(isa.ModX) {
+			break
+		}
+		return src(0).times(src(1)).add(src(2))
+	case isa.OpLEA, isa.OpULEA:
+		if in.Mod.Has(isa.ModHI) || in.Mod.Has(isa.ModX) || in.NSrc < 3 {
+			break
+		}
+		shift := src(2)
+		if !shift.fixed {
+			return notAffine
+		}
+		return src(0).times(affine{state: affineYes, constant: 1 << (shift.constant & 31), fixed: true}).add(src(1))
+	case isa.OpSHF, isa.OpUSHF:
+		if shift := src(1); in.Mod.Has(isa.ModLeft) && !in.Mod.Has(isa.ModHI) && shift.fixed && shift.constant < 32 {
+			return src(0).times(affine{state: affineYes, constant: 1 << shift.constant, fixed: true})
+		}
+	}
+	a.list = appendUses(a.list[:0], in)
+	for _, r := range a.list {
+		if v := s[r]; v.state != affineYes || v.coefficient != 0 {
+			return notAffine
+		}
+	}
+	return independent
+}
+
+func (a *stridePass) step(in *isa.Inst, s *[ctlRegs]affine) {
+	v := a.result(in, s)
+	if in.Class().IsMemory() && in.Class() != isa.ClassLDC && in.Op != isa.OpS2R && in.Op != isa.OpS2UR && in.Op != isa.OpR2UR {
+		v = notAffine
+	}
+	a.list = appendDefs(a.list[:0], in)
+	for n, r := range a.list {
+		w := v
+		switch {
+		case n > 0 && (in.Op == isa.OpLDC || in.Op == isa.OpULDC):
+			next := in.Src[0]
+			next.Imm += 4 * int64(n)
+			if w = independent; next.Kind == isa.KindConst {
+				w = a.word(&next)
+			}
+		case n > 0 && v.coefficient != 0: // the upper word, or a carry
+			w = notAffine
+		case n > 0 && v.state == affineYes:
+			w = independent
+		}
+		if hasGuard(in) {
+			w = w.join(s[r])
+		}
+		s[r] = w
+	}
+}
