@@ -15,8 +15,8 @@ type Stride struct {
 
 // BlockStrides finds the stride of every memory instruction's address, by index. It follows sums and products with launch constants, the low
 // words of 64-bit ones included, through registers; blockDimBase is where constant bank 0 holds the block's dimensions. A quotient of the
-// block's index by a number that is not constant counts as the same for both blocks, as it is for most, so that the remainder moves by one.
-// What depends on the block in another way (masks, other dimensions of the grid, values read from memory) is not known.
+// block's index by a number that is not constant counts as the same for both blocks, as it is for most.
+// What depends on the block in another way (remainders, masks, other dimensions of the grid, values read from memory) is not known.
 func BlockStrides(p *isa.Program, l *isa.Launch, blockDimBase uint32) []Stride {
 	out := make([]Stride, len(p.Insts))
 	a := stridePass{p: p, l: l, dims: int64(blockDimBase), in: make([]*[ctlRegs]affine, len(p.Insts))}

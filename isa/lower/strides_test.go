@@ -22,7 +22,6 @@ func TestBlockStrides(t *testing.T) {
 		{"thread of the grid", "mad.lo.u32 %r4, %r2, %r3, %r1; mul.wide.u32 %a1, %r4, 4; add.s64 %a2, %a0, %a1; st.global.u32 [%a2], %r1;", []Stride{{256, true}}},
 		{"downwards", "sub.u32 %r4, %r0, %r2; mul.wide.u32 %a1, %r4, 4; add.s64 %a2, %a0, %a1; st.global.u32 [%a2], %r1;", []Stride{{-4, true}}},
 		{"quotient", "div.u32 %r4, %r2, %r0; mul.wide.u32 %a1, %r4, 4; add.s64 %a2, %a0, %a1; st.global.u32 [%a2], %r1;", []Stride{{0, true}}},
-		{"remainder", "rem.u32 %r4, %r2, %r0; mul.wide.u32 %a1, %r4, 4; add.s64 %a2, %a0, %a1; st.global.u32 [%a2], %r1;", []Stride{{4, true}}},
 		{"mask", "and.b32 %r4, %r2, 7; mul.wide.u32 %a1, %r4, 4; add.s64 %a2, %a0, %a1; st.global.u32 [%a2], %r1;", []Stride{{0, false}}},
 		{"square", "mul.lo.u32 %r4, %r2, %r2; mul.wide.u32 %a1, %r4, 4; add.s64 %a2, %a0, %a1; st.global.u32 [%a2], %r1;", []Stride{{0, false}}},
 		{"loop along a row", "mad.lo.u32 %r4, %r2, %r0, %r1;\nL: mul.wide.u32 %a1, %r4, 4; add.s64 %a2, %a0, %a1; st.global.u32 [%a2], %r1; add.u32 %r4, %r4, %r3; setp.lt.u32 %q, %r4, 5000; @%q bra L;",
