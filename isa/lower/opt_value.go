@@ -315,7 +315,7 @@ func (v *numberer) record(b *block, in *isa.Inst) {
 	}
 	switch in.Op {
 	case isa.OpMOV:
-		if in.Mod.Flags&(isa.ModWide|modKeep|modApart|modOpaque) == 0 && in.Dst[0].Kind == isa.KindReg && in.Dst[0].Reg >= isa.VirtualBase && v.stable(&in.Src[0]) {
+		if in.Mod.Flags&(isa.ModWide|modKeep|modApart|modOpaque) == 0 && in.Mod.Size == 0 && in.Dst[0].Kind == isa.KindReg && in.Dst[0].Reg >= isa.VirtualBase && v.stable(&in.Src[0]) {
 			v.repl[v.n.of(isa.KindReg, in.Dst[0].Reg)] = in.Src[0]
 		}
 		return
