@@ -23,6 +23,10 @@ func (s *SM) arrive(p *smsp, i int, w *warp, e *isa.Effect, t, start uint64) {
 		at += uint64(cf.BarRed)
 	}
 	at = max(at, t+1)
+	if e.Inst.Mod.Sub != isa.SubArrive {
+		// The stall count is a wait, as Nsight Compute has it; the barrier opens later.
+		w.spend(sim.Wait, min(uint64(max(s.mach.code[w.prev].stall, 1)), at-t)-1)
+	}
 	switch {
 	case e.Waiting:
 		w.atBar = true

@@ -60,8 +60,9 @@ type timing struct {
 	hold                               uint16
 	offHold                            uint16
 	latency                            uint16
-	extraHold                          uint16
-	shared                             int16 // SM-wide unit after the pipe, -1: none
+	extraHold                          uint16 // cycles beyond the stall count for which the warp is held
+	passHold                           uint16 // of these, those of a second pass: dispatch_stall
+	shared                             int16  // SM-wide unit after the pipe, -1: none
 	sharedFor                          uint16
 	hasConst                           bool // constant operand with a fixed address
 	constBank                          uint8
@@ -215,7 +216,7 @@ func (m *machine) holdForResult(from, to *isa.Inst, f, t *timing) {
 	}
 	for i := range to.NSrc {
 		o := &to.Src[i]
-		if o.Kind != isa.KindReg || o.Reg == isa.RZ {
+		if o.Kind != isa.KindReg && o.Kind != isa.KindMem || o.Reg == isa.RZ {
 			continue
 		}
 		if t.passes > 1 && (o.Reg == low || o.Reg == high) || early && o.Reg <= low && low < o.Reg+isa.Reg(sourceWidth(to, int(i))) {
@@ -235,7 +236,7 @@ func (m *machine) decode(in *isa.Inst, index map[string]int) (timing, key, error
 	}
 	t := timing{class: c, stall: in.Ctrl.Stall, writeBar: in.Ctrl.WriteBar, readBar: in.Ctrl.ReadBar, waitMask: in.Ctrl.WaitMask,
 		yield: in.Ctrl.Yield, dual: in.Ctrl.DualIssue || in.Ctrl.Stall == 0, variable: row.Variable, pipe: -1, shared: -1,
-		hold: uint16(row.IssueInterval), offHold: uint16(row.IssueInterval), latency: uint16(row.Latency), extraHold: uint16(row.ExtraHold),
+		hold: uint16(row.IssueInterval), offHold: uint16(row.IssueInterval), latency: uint16(row.Latency), extraHold: uint16(row.ExtraHold), passHold: uint16(row.ExtraHold),
 		long: isLong(c)}
 	if row.RegisterOperand > 0 && registerSources(in) > 1 {
 		t.hold += uint16(row.RegisterOperand)
