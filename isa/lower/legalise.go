@@ -178,9 +178,13 @@ func (f *fn) legalise() {
 	for _, b := range f.blocks {
 		var out []isa.Inst
 		clear(f.ready)
+		shared := sharedAddends(b)
 		for i := range b.insts {
 			in := b.insts[i]
 			f.arrange(&in)
+			if twoImmediates(&in) && shared[in.Src[2].Imm] {
+				in.Src[2] = f.materialise(&out, in.Src[2], &in)
+			}
 			pool.dotImmediate(b, &out, &in)
 			if f.t.SM >= 90 {
 				pool.place(b, &out, &in)
@@ -200,6 +204,29 @@ func (f *fn) legalise() {
 		b.insts = out
 	}
 	pool.finish()
+}
+
+// twoImmediates says that the instruction multiplies by an immediate and adds another; it can encode one.
+func twoImmediates(in *isa.Inst) bool {
+	return in.Op == isa.OpIMAD && in.Mod.Flags == 0 && in.Src[1].Kind == isa.KindImm && in.Src[2].Kind == isa.KindImm && !isZero(in.Src[2])
+}
+
+// sharedAddends are the immediates of a block that products with different immediates are added to: they go into a register,
+// otherwise the factor does, as in ptxas 13.0.
+func sharedAddends(b *block) map[int64]bool {
+	factor, shared := map[int64]int64{}, map[int64]bool{}
+	for i := range b.insts {
+		in := &b.insts[i]
+		if !twoImmediates(in) {
+			continue
+		}
+		c := in.Src[2].Imm
+		if was, seen := factor[c]; seen && was != in.Src[1].Imm {
+			shared[c] = true
+		}
+		factor[c] = in.Src[1].Imm
+	}
+	return shared
 }
 
 // takesWideImmediate says that immediates of the instruction are sign-extended to 64 bits (compute capability 12).

@@ -4,14 +4,15 @@ import "github.com/sarchlab/smsim/isa"
 
 // fuser combines an instruction with the single-use instructions that compute its sources.
 type fuser struct {
-	f    *fn
-	n    numbering
-	defs []defSite
-	uses []int32
-	last []int32 // position of the last definition in the current block, -1: none
-	b    *block
-	i    int
-	flip map[isa.Reg]bool // predicates whose meaning was inverted
+	f                 *fn
+	n                 numbering
+	defs              []defSite
+	uses              []int32
+	sums, differences []int32 // reads by additions of two words, positive and negative
+	last              []int32 // position of the last definition in the current block, -1: none
+	b                 *block
+	i                 int
+	flip              map[isa.Reg]bool // predicates whose meaning was inverted
 }
 
 // fuse runs over all blocks and merges additions, products, shifts, logic and min/max chains into the
@@ -22,6 +23,7 @@ func (f *fn) fuse() {
 	}
 	n := f.numbering()
 	u := &fuser{f: f, n: n, defs: f.defSites(n), uses: f.useCounts(n), last: make([]int32, n.total), flip: map[isa.Reg]bool{}}
+	u.sums, u.differences = f.sumUses(n)
 	for i := range u.last {
 		u.last[i] = -1
 	}
@@ -148,6 +150,9 @@ func (u *fuser) fuseAdd(in *isa.Inst) bool {
 	t := terms(in, 3)
 	for k := range t {
 		d := u.inner(&t[k])
+		if len(t) == 2 && u.fuseShift(in, t[k], t[1-k]) {
+			return true
+		}
 		if d == nil || len(t) > 2 {
 			continue
 		}
@@ -157,37 +162,6 @@ func (u *fuser) fuseAdd(in *isa.Inst) bool {
 			in.Op, in.Mod, in.NDst, in.NSrc = isa.OpIMAD, d.Mod, 1, 3
 			in.Src = [isa.MaxSrc]isa.Operand{d.Src[0], d.Src[1], rest[0]}
 			in.Dst[1], in.Dst[2] = isa.Operand{}, isa.Operand{}
-			u.take(d)
-			return true
-		case isShiftLeft(d) && t[k].Flags == 0 && len(rest) == 1 && u.f.t.SM >= 70 && rest[0].Imm < dynamicShared/2:
-			sh := d.Src[1]
-			a := d.Src[0]
-			in.Op, in.Mod, in.NDst, in.NSrc = isa.OpLEA, isa.Mod{}, 2, 3
-			in.Dst[1], in.Dst[2] = pt, isa.Operand{}
-			in.Src = [isa.MaxSrc]isa.Operand{a, rest[0], sh}
-			u.take(d)
-			return true
-		case isShiftRight(d) && t[k].Flags == 0 && len(rest) == 1 && u.f.t.SM >= 70 && rest[0].Kind == isa.KindReg && rest[0].Flags == 0:
-			// x >> n is the upper word of x << 32-n.
-			n, _ := constant(d.Src[1])
-			in.Op, in.Mod, in.NDst, in.NSrc = isa.OpLEA, isa.Mod{Flags: isa.ModHI}, 2, 4
-			in.Dst[1], in.Dst[2] = pt, isa.Operand{}
-			in.Src = [isa.MaxSrc]isa.Operand{d.Src[2], rest[0], rz, imm(32 - n)}
-			u.take(d)
-			return true
-		case isFunnelLeft(d) && t[k].Flags == 0 && len(rest) == 1 && u.f.t.SM >= 70 && rest[0].Kind == isa.KindReg && rest[0].Flags == 0:
-			// Rotations too: their addition costs nothing.
-			n, _ := constant(d.Src[1])
-			in.Op, in.Mod, in.NDst, in.NSrc = isa.OpLEA, isa.Mod{Flags: isa.ModHI}, 2, 4
-			in.Dst[1], in.Dst[2] = pt, isa.Operand{}
-			in.Src = [isa.MaxSrc]isa.Operand{d.Src[0], rest[0], d.Src[2], imm(n)}
-			u.take(d)
-			return true
-		case isSignedShiftRight(d) && t[k].Flags == 0 && len(rest) == 1 && u.f.t.SM >= 70 && rest[0].Kind == isa.KindReg && rest[0].Flags == 0:
-			n, _ := constant(d.Src[1])
-			in.Op, in.Mod, in.NDst, in.NSrc = isa.OpLEA, isa.Mod{Flags: isa.ModHI | isa.ModSX32}, 2, 3
-			in.Dst[1], in.Dst[2] = pt, isa.Operand{}
-			in.Src = [isa.MaxSrc]isa.Operand{d.Src[2], rest[0], imm(32 - n)}
 			u.take(d)
 			return true
 		case plainAdd(d):
@@ -222,42 +196,6 @@ func (u *fuser) fuseAdd(in *isa.Inst) bool {
 		}
 	}
 	return false
-}
-
-// isShiftLeft says that the instruction is a 32-bit left shift by a constant below 32.
-func isShiftLeft(in *isa.Inst) bool {
-	if in.Op != isa.OpSHF || !in.Mod.Has(isa.ModLeft) || in.Mod.Has(isa.ModHI) || in.Mod.Type != isa.U32 && in.Mod.Type != isa.S32 || in.Src[0].Kind != isa.KindReg || in.Src[0].Flags != 0 {
-		return false
-	}
-	n, ok := constant(in.Src[1])
-	return ok && n < 32 && n > 0
-}
-
-// isShiftRight says that the instruction is an unsigned 32-bit right shift of a register by a constant from 1 to 31.
-func isShiftRight(in *isa.Inst) bool {
-	if in.Op != isa.OpSHF || !in.Mod.Has(isa.ModRight|isa.ModHI) || in.Mod.Type != isa.U32 || in.Src[2].Kind != isa.KindReg || in.Src[2].Flags != 0 {
-		return false
-	}
-	n, ok := constant(in.Src[1])
-	return ok && n < 32 && n > 0
-}
-
-// isFunnelLeft says that the instruction is the upper word of two registers shifted left by a constant from 1 to 31.
-func isFunnelLeft(in *isa.Inst) bool {
-	if in.Op != isa.OpSHF || !in.Mod.Has(isa.ModLeft|isa.ModHI) || in.Mod.Type != isa.U32 || in.Src[0].Kind != isa.KindReg || in.Src[2].Kind != isa.KindReg || in.Src[0].Flags|in.Src[2].Flags != 0 {
-		return false
-	}
-	n, ok := constant(in.Src[1])
-	return ok && n < 32 && n > 0
-}
-
-// isSignedShiftRight says that the instruction is a signed 32-bit right shift of a register by a constant from 1 to 31.
-func isSignedShiftRight(in *isa.Inst) bool {
-	if in.Op != isa.OpSHF || !in.Mod.Has(isa.ModRight|isa.ModHI) || in.Mod.Type != isa.S32 || in.Src[2].Kind != isa.KindReg || in.Src[2].Flags != 0 {
-		return false
-	}
-	n, ok := constant(in.Src[1])
-	return ok && n < 32 && n > 0
 }
 
 // fuseOldAdd makes IADD3 and ISCADD of two-operand additions on Maxwell and Pascal.
