@@ -1,6 +1,10 @@
 package lower
 
-import "github.com/sarchlab/smsim/isa"
+import (
+	"math/bits"
+
+	"github.com/sarchlab/smsim/isa"
+)
 
 // Operand places of machine encodings. Every arithmetic instruction has at most one source that is not a general
 // register (an immediate, a constant-bank word or a uniform register), and only some of its places take one.
@@ -182,8 +186,8 @@ func (f *fn) legalise() {
 		for i := range b.insts {
 			in := b.insts[i]
 			f.arrange(&in)
-			if twoImmediates(&in) && shared[in.Src[2].Imm] {
-				in.Src[2] = f.materialise(&out, in.Src[2], &in)
+			if twoImmediates(&in) {
+				f.productOfTwoImmediates(&out, &in, shared)
 			}
 			pool.dotImmediate(b, &out, &in)
 			if f.t.SM >= 90 {
@@ -209,6 +213,18 @@ func (f *fn) legalise() {
 // twoImmediates says that the instruction multiplies by an immediate and adds another; it can encode one.
 func twoImmediates(in *isa.Inst) bool {
 	return in.Op == isa.OpIMAD && in.Mod.Flags == 0 && in.Src[1].Kind == isa.KindImm && in.Src[2].Kind == isa.KindImm && !isZero(in.Src[2])
+}
+
+// productOfTwoImmediates makes it encodable: LEA for a power of two, else one immediate takes a register.
+func (f *fn) productOfTwoImmediates(out *[]isa.Inst, in *isa.Inst, shared map[int64]bool) {
+	factor, _ := constant(in.Src[1])
+	switch {
+	case f.t.SM >= 70 && bits.OnesCount32(factor) == 1 && in.Src[2].Imm < dynamicShared/2:
+		in.Op, in.NDst, in.Dst[1] = isa.OpLEA, 2, pt
+		in.Src[1], in.Src[2] = in.Src[2], imm(uint32(bits.TrailingZeros32(factor)))
+	case shared[in.Src[2].Imm]:
+		in.Src[2] = f.materialise(out, in.Src[2], in)
+	}
 }
 
 // sharedAddends are the immediates of a block that products with different immediates are added to: they go into a register,

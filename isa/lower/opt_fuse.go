@@ -23,7 +23,7 @@ func (f *fn) fuse() {
 	}
 	n := f.numbering()
 	u := &fuser{f: f, n: n, defs: f.defSites(n), uses: f.useCounts(n), last: make([]int32, n.total), flip: map[isa.Reg]bool{}}
-	u.sums, u.differences = f.sumUses(n)
+	u.sums, u.differences = f.sumUses(n, u.uses)
 	for i := range u.last {
 		u.last[i] = -1
 	}

@@ -2,30 +2,44 @@ package lower
 
 import "github.com/sarchlab/smsim/isa"
 
-// sumUses counts, for every register, the additions of two words that read it, and those that subtract it.
-func (f *fn) sumUses(n numbering) (sums, differences []int32) {
+// sumUses counts, for every register, the additions of two words that read it, and those that subtract it. Sums that go into one
+// other addition and nothing else do not count: they become one with that.
+func (f *fn) sumUses(n numbering, uses []int32) (sums, differences []int32) {
 	sums, differences = make([]int32, n.total), make([]int32, n.total)
-	for _, b := range f.blocks {
-		for i := range b.insts {
-			in := &b.insts[i]
-			if !plainAdd(in) || in.Guard.Kind != isa.KindNone {
-				continue
-			}
-			t := terms(in, 3)
-			if len(t) != 2 {
-				continue
-			}
-			for _, o := range t {
-				switch {
-				case o.Kind != isa.KindReg || o.Reg < isa.VirtualBase:
-				case o.Flags == 0:
-					sums[n.of(isa.KindReg, o.Reg)]++
-				case o.Flags == isa.Neg:
-					differences[n.of(isa.KindReg, o.Reg)]++
+	twoWords := func(visit func(in *isa.Inst, t []isa.Operand)) {
+		for _, b := range f.blocks {
+			for i := range b.insts {
+				in := &b.insts[i]
+				if !plainAdd(in) || in.Guard.Kind != isa.KindNone {
+					continue
+				}
+				if t := terms(in, 3); len(t) == 2 {
+					visit(in, t)
 				}
 			}
 		}
 	}
+	virtual := func(o *isa.Operand) bool { return o.Kind == isa.KindReg && o.Reg >= isa.VirtualBase }
+	added := map[isa.Reg]bool{}
+	twoWords(func(_ *isa.Inst, t []isa.Operand) {
+		for k := range t {
+			added[t[k].Reg] = added[t[k].Reg] || virtual(&t[k])
+		}
+	})
+	twoWords(func(in *isa.Inst, t []isa.Operand) {
+		if d := &in.Dst[0]; virtual(d) && added[d.Reg] && uses[n.of(isa.KindReg, d.Reg)] == 1 {
+			return
+		}
+		for k := range t {
+			switch o := &t[k]; {
+			case !virtual(o):
+			case o.Flags == 0:
+				sums[n.of(isa.KindReg, o.Reg)]++
+			case o.Flags == isa.Neg:
+				differences[n.of(isa.KindReg, o.Reg)]++
+			}
+		}
+	})
 	return sums, differences
 }
 
@@ -54,7 +68,7 @@ func (u *fuser) fuseShift(in *isa.Inst, shifted, other isa.Operand) bool {
 		return true
 	}
 	switch {
-	case isShiftLeft(d) && u.sums[id]+u.differences[id] >= u.uses[id]:
+	case isShiftLeft(d) && (alone || u.sums[id]+u.differences[id] >= u.uses[id]):
 		if shifted.Flags == 0 {
 			return into(isa.OpLEA, isa.Mod{}, d.Src[0], other, d.Src[1])
 		}
@@ -65,9 +79,9 @@ func (u *fuser) fuseShift(in *isa.Inst, shifted, other isa.Operand) bool {
 		in.NDst, in.Dst[1] = 1, isa.Operand{}
 		return true
 	case shifted.Flags != 0 || other.Flags&^isa.Neg != 0:
-	case isShiftRight(d) && isZero(d.Src[0]) && u.sums[id] >= u.uses[id]: // x >> n is the upper word of x << 32-n
+	case isShiftRight(d) && isZero(d.Src[0]) && (alone || u.sums[id] >= u.uses[id]): // x >> n is the upper word of x << 32-n
 		return into(isa.OpLEA, isa.Mod{Flags: isa.ModHI}, d.Src[2], other, rz, imm(32-n))
-	case isSignedShiftRight(d) && u.sums[id] >= u.uses[id]:
+	case isSignedShiftRight(d) && (alone || u.sums[id] >= u.uses[id]):
 		return into(isa.OpLEA, isa.Mod{Flags: isa.ModHI | isa.ModSX32}, d.Src[2], other, imm(32-n))
 	case isFunnelLeft(d) && alone && other.Flags == 0:
 		return into(isa.OpLEA, isa.Mod{Flags: isa.ModHI}, d.Src[0], other, d.Src[2], imm(n))
