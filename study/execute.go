@@ -96,10 +96,7 @@ type point struct {
 func Execute(plan *workloads.Plan, opt Options) (*Report, error) {
 	rep := &Report{Schema: sim.Schema, Study: plan.Name, Source: plan.Path, Question: plan.Question, IsStudy: plan.Study,
 		XAxis: plan.XAxis, WorkUnit: plan.WorkUnit}
-	archs := plan.Archs
-	if len(archs) == 0 {
-		archs = planArchs(plan)
-	}
+	archs := planArchs(plan)
 	comp, err := newCompiler(plan, archs)
 	if err != nil {
 		return nil, &InputError{err}

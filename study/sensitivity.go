@@ -163,10 +163,7 @@ func felt(key string, r *Run) bool {
 // down and one step up.
 func Sensitivities(plan *workloads.Plan, opt WhatIfOptions) (*Sensitivity, error) {
 	out := &Sensitivity{Schema: sim.Schema, Recompile: opt.Recompile}
-	archs := plan.Archs
-	if len(archs) == 0 {
-		archs = planArchs(plan)
-	}
+	archs := planArchs(plan)
 	for _, arch := range archs {
 		for _, c := range plan.Cases {
 			one := *plan

@@ -90,8 +90,11 @@ func (s *source) program(entry string, t *isa.Target, plan *workloads.Plan) (*is
 	return p, nil
 }
 
-// planArchs are the architectures of a plan that names none: those that its listings are for, else the default.
+// planArchs are the architectures of a plan: those that it names, else those that its listings are for, else the default.
 func planArchs(plan *workloads.Plan) []string {
+	if len(plan.Archs) > 0 {
+		return plan.Archs
+	}
 	for _, c := range plan.Cases {
 		if c.Kernel.IsListing() {
 			return defaultArchs(c.Kernel)

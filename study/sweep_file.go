@@ -269,11 +269,8 @@ func appendNew(names []string, name string) []string {
 }
 
 func (f *sweepFile) archs(p *workloads.Plan) []string {
-	switch {
-	case len(f.Archs) > 0:
+	if len(f.Archs) > 0 {
 		return f.Archs
-	case len(p.Archs) > 0:
-		return p.Archs
 	}
 	return planArchs(p)
 }

@@ -49,10 +49,7 @@ func (t *Trials) Try(p *workloads.Plan) Trial {
 // run executes a plan on its first architecture with the outputs of the whole grid, then on the others.
 func (t *Trials) run(p *workloads.Plan) (*Report, error) {
 	first, rest := *p, *p
-	archs := p.Archs
-	if len(archs) == 0 {
-		archs = planArchs(p)
-	}
+	archs := planArchs(p)
 	first.Archs, rest.Archs = archs[:1], archs[1:]
 	whole := t.opt
 	whole.wholeOutputs = true

@@ -222,10 +222,7 @@ func combinations(changes []Change) ([][]string, error) {
 // WhatIfs runs every case of the plan on every architecture, unchanged and changed.
 func WhatIfs(plan *workloads.Plan, changes []Change, opt WhatIfOptions) (*WhatIf, error) {
 	w := &WhatIf{Schema: sim.Schema, Recompile: opt.Recompile}
-	archs := plan.Archs
-	if len(archs) == 0 {
-		archs = planArchs(plan)
-	}
+	archs := planArchs(plan)
 	for _, arch := range archs {
 		for _, c := range plan.Cases {
 			one := *plan

@@ -52,21 +52,19 @@ func (p *progress) due(now time.Time) bool {
 
 // update is called now and then by the simulations.
 func (p *progress) update(s study.Progress) {
-	if !p.on {
-		return
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	now := time.Now()
-	if !p.due(now) {
-		return
-	}
-	p.shown = now
-	p.show(s.Share, describe(s, now.Sub(p.begin)))
+	p.tell(s.Share, func(took time.Duration) string { return describe(s, took) })
 }
 
 // count shows how many of a number of things are done.
 func (p *progress) count(what string, done, total int) {
+	share := float64(done) / float64(max(1, total))
+	p.tell(share, func(took time.Duration) string {
+		return fmt.Sprintf("%d of %d %s%s", done, total, what, remaining(share, took))
+	})
+}
+
+// tell shows the share that is done with a text, if something is to be shown now.
+func (p *progress) tell(share float64, text func(took time.Duration) string) {
 	if !p.on {
 		return
 	}
@@ -77,8 +75,7 @@ func (p *progress) count(what string, done, total int) {
 		return
 	}
 	p.shown = now
-	share := float64(done) / float64(max(1, total))
-	p.show(share, fmt.Sprintf("%d of %d %s%s", done, total, what, remaining(share, now.Sub(p.begin))))
+	p.show(share, text(now.Sub(p.begin)))
 }
 
 // show sets the bar, or writes a line; the caller holds the lock.
