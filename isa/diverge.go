@@ -234,12 +234,6 @@ func execBSYNC(w *Warp, u *uop, m uint32) {
 		return
 	}
 	need := w.barMask[u.b][bits.TrailingZeros32(m)&31] & w.live
-	if u.in.Mod.Sub == SubExclusive && m&^need != 0 { // lanes with another mask execute it later
-		w.groups = append(w.groups, group{pc: at, mask: m &^ need})
-		w.mask &= need
-		m &= need
-		w.e.Diverged = true
-	}
 	if need&^m == 0 {
 		return
 	}
@@ -296,6 +290,12 @@ func execWARPSYNC(w *Warp, u *uop, m uint32) {
 	need := w.live
 	if !u.in.Mod.Has(ModAllLanes) {
 		need &= w.val(&u.s[0])[bits.TrailingZeros32(m)&31]
+	}
+	if u.in.Mod.Sub == SubExclusive && m&^need != 0 { // lanes with another mask execute it later
+		w.groups = append(w.groups, group{pc: at, mask: m &^ need})
+		w.mask &= need
+		m &= need
+		w.e.Diverged = true
 	}
 	if need&^m == 0 {
 		return

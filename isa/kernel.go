@@ -181,7 +181,7 @@ func (k *Kernel) buildBanks() error {
 		k.banks[n] = append([]byte(nil), data...)
 	}
 	end := int(p.ParamBase) + len(l.Params)
-	for _, w := range []uint32{t.BlockDimBase + 12, t.GridDimBase + 12, t.StackWord + 4, t.DynamicWord + 4, t.NumSMsWord + 4, t.LocalWord + 8} {
+	for _, w := range []uint32{t.BlockDimBase + 12, t.GridDimBase + 12, t.StackWord + 4, t.DynamicWord + 4, t.NumSMsWord + 4, t.LocalWord + 8, t.ConstWord + 8} {
 		end = max(end, int(w))
 	}
 	b0 := k.grow(0, end)
@@ -227,12 +227,30 @@ func (k *Kernel) buildBanks() error {
 			return err
 		}
 	}
+	if t.ConstWord != 0 && k.banks[3] != nil && p.readsWord(t.ConstWord) { // the driver maps the bank into global memory
+		b := l.Mem.AllocAligned("constants", uint64(len(k.banks[3])), 256)
+		copy(b.Data, k.banks[3])
+		binary.LittleEndian.PutUint64(b0[t.ConstWord:], b.Addr)
+	}
 	for i := range p.Globals {
 		if g := &p.Globals[i]; g.Params {
 			copy(l.Mem.globals[g.Name].Data, b0)
 		}
 	}
 	return nil
+}
+
+// readsWord says whether an instruction reads a word of constant bank 0.
+func (p *Program) readsWord(at uint32) bool {
+	for i := range p.Insts {
+		in := &p.Insts[i]
+		for _, o := range in.Src[:min(in.NSrc, MaxSrc)] {
+			if o.Kind == KindConst && o.Bank == 0 && o.Reg == RZ && o.Imm == int64(at) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // grow makes constant bank n at least size bytes long, in whole words.

@@ -38,6 +38,7 @@ type Target struct {
 	NumSMsWord    uint32 // %nsmid in constant bank 0, 0: none
 	SharedWord    uint32 // generic address of shared memory (two words) in constant bank 0, 0: none
 	LocalWord     uint32 // generic address of local memory (two words) in constant bank 0, 0: none
+	ConstWord     uint32 // generic address of constant bank 3 (two words) in constant bank 0, 0: none
 	InstBytes     uint32 // 8 or 16
 	HasControl    bool   // instructions carry stall counts and dependency barriers (Maxwell on)
 	DualIssue     bool   // Kepler, Maxwell, Pascal (and compute capability 2.1)
@@ -68,9 +69,12 @@ func NewTarget(sm int) *Target {
 	}
 	switch {
 	case sm >= 100:
-		t.DynamicWord, t.NumSMsWord, t.LocalWord = 0x2ac, 0x2d0, 0x2f8
+		t.DynamicWord, t.NumSMsWord, t.LocalWord, t.ConstWord = 0x2ac, 0x2d0, 0x2f8, 0x120
 	case sm >= 70:
 		t.DynamicWord, t.NumSMsWord, t.SharedWord, t.LocalWord = 0x2c, 0x10c, 0x18, 0x20
+		if t.ConstWord = 0x50; sm >= 90 {
+			t.ConstWord = 0xd0
+		}
 	}
 	return t
 }

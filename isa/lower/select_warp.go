@@ -117,9 +117,24 @@ func ruleRedux(x *expander) {
 	x.syncMask(true, 2)
 	d, a := x.d32(0, t.name), x.a32(1, t.name)
 	if x.t().Has(isa.OpREDUX) {
-		u := isa.UR(x.f.newUReg())
-		x.emit(isa.OpREDUX, isa.Mod{Sub: atomOps[op], Type: signedType(t.signed())}, []word{u}, []word{a})
-		x.mov(d, u)
+		mask := x.a32(2, "b32")
+		if _, known := constant(mask); known {
+			x.reduce(d, a, atomOps[op], t)
+			return
+		}
+		// Lanes with different masks reduce apart, one group after the other; usually all lanes have one mask.
+		x.guarded(func() {
+			mask = x.mov(auto, mask)
+			here := x.reg()
+			x.ballotAll(here)
+			apart, done := x.newBlock(), x.newBlock()
+			x.branch(x.test(isa.CmpNE, isa.U32, here, mask), apart)
+			x.reduce(d, a, atomOps[op], t)
+			x.jump(done)
+			x.place(apart)
+			x.reduceByLane(d, a, atomOps[op], t, mask)
+			x.place(done)
+		})
 		return
 	}
 	if !x.t().Has(isa.OpSHFL) {
@@ -127,6 +142,13 @@ func ruleRedux(x *expander) {
 		return
 	}
 	x.reduceByLane(d, a, atomOps[op], t, x.a32(2, "b32"))
+}
+
+// reduce is the reduction over all active lanes.
+func (x *expander) reduce(d, a word, op isa.Sub, t vtype) {
+	u := isa.UR(x.f.newUReg())
+	x.emit(isa.OpREDUX, isa.Mod{Sub: op, Type: signedType(t.signed())}, []word{u}, []word{a})
+	x.mov(d, u)
 }
 
 // reduceByLane visits the lanes of the mask one after the other and broadcasts each one's value.
