@@ -21,10 +21,11 @@ const (
 // sectorCache is a set-associative cache of lines with sectors, least recently used line replaced. Sets are made
 // when they are first touched, so a large cache costs what the footprint needs.
 type sectorCache struct {
-	ways  int
-	sets  uint64
-	pages [][]cacheLine // groups of setsPage sets
-	stamp uint64
+	ways   int
+	sets   uint64
+	pages  [][]cacheLine // groups of setsPage sets
+	others int           // sets besides its own in which a line may lie
+	stamp  uint64
 }
 
 const setsPage = 8
@@ -42,50 +43,79 @@ func newSectorCache(bytes, lineBytes, ways int) sectorCache {
 	return c
 }
 
+// alternatives are the sets besides its own in which a line of L1 may lie.
+const alternatives = 3
+
+// balanced lets a line that finds its set full go to others that have room: the H200's L1 holds as many lines as it has bytes for at any
+// distance of a power of two, and blocks of them at any distance, but a walk over more than that loses four lines for each that is too many, as
+// sets of three do.
+func (c sectorCache) balanced() sectorCache {
+	c.others = alternatives
+	return c
+}
+
+// set is the entries of a set.
+func (c *sectorCache) set(n uint64) []cacheLine {
+	page := &c.pages[n/setsPage]
+	if *page == nil {
+		*page = make([]cacheLine, setsPage*c.ways)
+	}
+	at := int(n%setsPage) * c.ways
+	return (*page)[at : at+c.ways]
+}
+
+// other is the k-th set besides its own in which a line may lie.
+func (c *sectorCache) other(line uint64, k int) uint64 { return hashLine(line) >> (13 * k) % c.sets }
+
+// among looks for a line in a set: its entry, or the one that was used longest ago.
+func among(set []cacheLine, line uint64) (hit, oldest *cacheLine) {
+	oldest = &set[0]
+	for i := range set {
+		w := &set[i]
+		if w.tag == line+1 {
+			return w, nil
+		}
+		if w.used < oldest.used {
+			oldest = w
+		}
+	}
+	return nil, oldest
+}
+
 // find returns the line's entry, or nil, and the entry that a new line would replace (nil in a cache of no size).
 func (c *sectorCache) find(line uint64) (hit, victim *cacheLine) {
 	if c.sets == 0 {
 		return nil, nil
 	}
-	set := line % c.sets
-	page := &c.pages[set/setsPage]
-	if *page == nil {
-		*page = make([]cacheLine, setsPage*c.ways)
-	}
-	at := int(set%setsPage) * c.ways
-	ways := (*page)[at : at+c.ways]
-	victim = &ways[0]
-	for i := range ways {
-		w := &ways[i]
-		if w.tag == line+1 {
-			c.stamp++
-			w.used = c.stamp
-			return w, nil
-		}
-		if w.used < victim.used {
-			victim = w
+	hit, victim = among(c.set(line%c.sets), line)
+	for k := 0; k < c.others && hit == nil; k++ {
+		there, oldest := among(c.set(c.other(line, k)), line)
+		if there != nil {
+			hit = there
+		} else if victim.used > 0 && c.idle(oldest) && !c.idle(victim) {
+			victim = oldest
 		}
 	}
-	return nil, victim
+	if hit == nil {
+		return nil, victim
+	}
+	c.stamp++
+	hit.used = c.stamp
+	return hit, nil
+}
+
+// idle says whether an entry is empty or has not been used for twice as many accesses as the cache has lines.
+func (c *sectorCache) idle(e *cacheLine) bool {
+	return e.used == 0 || c.stamp-e.used > 2*c.sets*uint64(c.ways)
 }
 
 // peek returns the line's entry, or nil, and changes nothing.
 func (c *sectorCache) peek(line uint64) *cacheLine {
-	if c.sets == 0 {
+	if c.sets == 0 || c.pages[line%c.sets/setsPage] == nil {
 		return nil
 	}
-	set := line % c.sets
-	page := c.pages[set/setsPage]
-	if page == nil {
-		return nil
-	}
-	at := int(set%setsPage) * c.ways
-	for i := range page[at : at+c.ways] {
-		if w := &page[at+i]; w.tag == line+1 {
-			return w
-		}
-	}
-	return nil
+	hit, _ := among(c.set(line%c.sets), line)
+	return hit
 }
 
 // replace puts the line into the entry, empty, and returns the dirty sectors thrown out.

@@ -127,7 +127,7 @@ func NewMemPath(a *configs.Arch, cfg MemConfig) (*MemPath, error) {
 	m.ret = make([]ticks, p.subPartitions)
 	m.missRet = make([]ticks, (p.subPartitions+p.missReturnShare-1)/p.missReturnShare)
 	m.lsu = newCalendar()
-	m.l1 = newSectorCache(p.l1Bytes, p.lineBytes, p.l1Ways)
+	m.l1 = newSectorCache(p.l1Bytes, p.lineBytes, p.l1Ways).balanced()
 	m.l2 = newSectorCache(p.l2Bytes, p.l2LineBytes, l2Ways)
 	m.misses = newLeaveRing(p.missesInFlight)
 	m.store = newStorePort(&m.par)
