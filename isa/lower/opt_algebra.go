@@ -19,6 +19,11 @@ func (v *numberer) algebra(in *isa.Inst) {
 		if plainPreds(in) {
 			v.logicAlgebra(in)
 		}
+		if in.Op == isa.OpLOP3 && plainPreds(in) {
+			v.selectAlgebra(in)
+		}
+	case isa.OpSHF, isa.OpIMAD:
+		v.selectAlgebra(in)
 	case isa.OpPRMT:
 		v.permuteAlgebra(in)
 	case isa.OpIADD3, isa.OpIADD:

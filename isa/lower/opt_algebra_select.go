@@ -40,12 +40,27 @@ func (v *numberer) chosen(o isa.Operand, depth int) (choice, bool) {
 	if d == nil || depth == 0 || flags&^(isa.Neg|isa.Inv) != 0 {
 		return choice{}, false
 	}
+	c, ok := v.chosenBy(d, depth)
+	for _, x := range []*uint32{&c.yes, &c.not} {
+		if flags&isa.Neg != 0 {
+			*x = -*x
+		}
+		if flags&isa.Inv != 0 {
+			*x = ^*x
+		}
+	}
+	return c, ok
+}
+
+// chosenBy evaluates an instruction whose result depends on constants and one predicate only.
+func (v *numberer) chosenBy(d *isa.Inst, depth int) (choice, bool) {
 	var src [3]choice
 	words := 3
 	switch {
 	case d.Op == isa.OpSEL && d.Mod.Flags == 0, d.Op == isa.OpIADD && d.Mod.Flags == 0:
 		words = 2
-	case d.Op == isa.OpIADD3 && d.Mod.Flags == 0 && plainPreds(d), d.Op == isa.OpLOP3 && plainPreds(d), d.Op == isa.OpPRMT && d.Mod.Sub == isa.SubNone, d.Op == isa.OpSHF:
+	case d.Op == isa.OpIADD3 && d.Mod.Flags == 0 && plainPreds(d), d.Op == isa.OpLOP3 && plainPreds(d), d.Op == isa.OpPRMT && d.Mod.Sub == isa.SubNone, d.Op == isa.OpSHF,
+		d.Op == isa.OpIMAD && d.Mod.Flags == 0 && d.NSrc == 3 && plainPreds(d) && v.f.t.SM >= 70:
 	default:
 		return choice{}, false
 	}
@@ -65,6 +80,8 @@ func (v *numberer) chosen(o isa.Operand, depth int) (choice, bool) {
 			return a[0] + a[1] + a[2]
 		case isa.OpIADD:
 			return a[0] + a[1]
+		case isa.OpIMAD:
+			return a[0]*a[1] + a[2]
 		case isa.OpLOP3:
 			return lutEval(d.Mod.Lut, a[0], a[1], a[2])
 		case isa.OpPRMT:
@@ -93,15 +110,27 @@ func (v *numberer) chosen(o isa.Operand, depth int) (choice, bool) {
 	default:
 		c.yes, c.not = apply([3]uint32{src[0].yes, src[1].yes, src[2].yes}), apply([3]uint32{src[0].not, src[1].not, src[2].not})
 	}
-	for _, x := range []*uint32{&c.yes, &c.not} {
-		if flags&isa.Neg != 0 {
-			*x = -*x
-		}
-		if flags&isa.Inv != 0 {
-			*x = ^*x
-		}
-	}
 	return c, true
+}
+
+// selectAlgebra makes a mask, shift or product of a word that a predicate selects from constants a selection of its own: two for
+// one, shifted left. ptxas does that between statements too.
+func (v *numberer) selectAlgebra(in *isa.Inst) {
+	if in.Guard.Kind != isa.KindNone {
+		return
+	}
+	c, ok := v.chosenBy(in, bitDepth)
+	if !ok || c.by == nil || sameExpansion(c.by, in) || (c.yes == 0) == (c.not == 0) {
+		return
+	}
+	p, word := c.p, c.not
+	if c.not == 0 {
+		p.Flags ^= isa.Neg
+		word = c.yes
+	}
+	in.Op, in.Mod, in.NDst, in.NSrc = isa.OpSEL, isa.Mod{}, 1, 3
+	in.Dst[1], in.Dst[2] = isa.Operand{}, isa.Operand{}
+	in.Src = [isa.MaxSrc]isa.Operand{rz, imm(word), p}
 }
 
 // sameExpansion says that two instructions come from one expansion of a statement: unrolling counts the rounds in PC.

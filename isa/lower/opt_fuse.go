@@ -137,6 +137,9 @@ func (u *fuser) combine(in *isa.Inst) bool {
 	case isa.OpLOP3:
 		return u.fuseFunnel(in) || u.fuseMasks(in) || u.fuseOr(in) || u.fuseLogic(in)
 	case isa.OpISETP:
+		if u.fuseChosen(in) {
+			return false
+		}
 		return u.fuseTest(in)
 	case isa.OpVIMNMX:
 		return u.fuseMinMax(in)
