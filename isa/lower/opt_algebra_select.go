@@ -103,6 +103,10 @@ func (v *numberer) chosenBy(d *isa.Inst, depth int) (choice, bool) {
 			c.yes, c.not = c.not, c.yes
 		}
 	case isa.OpSHF:
+		if isShiftLeft(d) && isZero(d.Src[2]) {
+			c.yes, c.not = src[0].yes<<src[1].yes, src[0].not<<src[1].not
+			break
+		}
 		if d.Mod.Has(isa.ModLeft|isa.ModWrap) || d.Mod.Flags&(isa.ModLeft|isa.ModWrap) != 0 || !d.Mod.Has(isa.ModHI) || d.Mod.Type != isa.S32 && d.Mod.Type != isa.U32 {
 			return choice{}, false
 		}
@@ -119,6 +123,14 @@ func (v *numberer) selectAlgebra(in *isa.Inst) {
 	if in.Guard.Kind != isa.KindNone {
 		return
 	}
+	direct := false
+	for _, o := range in.Src[:3] { // of the selection itself
+		d := v.definition(o)
+		direct = direct || d != nil && d.Op == isa.OpSEL
+	}
+	if !direct {
+		return
+	}
 	c, ok := v.chosenBy(in, bitDepth)
 	if !ok || c.by == nil || sameExpansion(c.by, in) || (c.yes == 0) == (c.not == 0) {
 		return
@@ -129,6 +141,7 @@ func (v *numberer) selectAlgebra(in *isa.Inst) {
 		word = c.yes
 	}
 	in.Op, in.Mod, in.NDst, in.NSrc = isa.OpSEL, isa.Mod{}, 1, 3
+	in.PC |= 1 << 31 // no part of the expansion any more: what reads it there is made a selection too
 	in.Dst[1], in.Dst[2] = isa.Operand{}, isa.Operand{}
 	in.Src = [isa.MaxSrc]isa.Operand{rz, imm(word), p}
 }
