@@ -93,6 +93,9 @@ func (m *MemPath) lookupL2(line uint64, sectors uint32, write bool, now ticks, t
 	latency = p.l2Latency
 	hit, victim := m.l2.find(l2line)
 	missing := sectors
+	if !m.isNear(l2line) && hit != nil {
+		latency = p.l2LatencyFar
+	}
 	switch {
 	case hit != nil:
 		missing &^= hit.sectors
@@ -133,6 +136,16 @@ func (m *MemPath) lookupL2(line uint64, sectors uint32, write bool, now ticks, t
 	hits = n - sectorCount(missing)
 	t.L2SectorHits += hits
 	return hits, brought, latency
+}
+
+// isNear says whether the near partition has a line, and brings it there. It holds what the SM used last, wherever the line belongs: walks of
+// one SM over 28 to 36 MB pass from 273 to 502 cycles, and of 4096 loads from 44 MB none came at the near latency.
+func (m *MemPath) isNear(line uint64) bool {
+	hit, victim := m.near.find(line)
+	if victim != nil {
+		m.near.replace(victim, line)
+	}
+	return hit != nil || victim == nil
 }
 
 // warmIn says whether a line of a launch that ran before is still in L2 and whether only the far partition has it.

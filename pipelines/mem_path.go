@@ -91,9 +91,10 @@ type MemPath struct {
 	banks         bankTable
 	l1            sectorCache
 	l2            sectorCache
-	ret           []ticks // next free time of each sub-partition's return port
-	missRet       []ticks // next free time of the return path of misses, one for missReturnShare sub-partitions
-	data          ticks   // next free time of the L1 data array
+	near          sectorCache // lines that the near partition of L2 holds, for one SM alone
+	ret           []ticks     // next free time of each sub-partition's return port
+	missRet       []ticks     // next free time of the return path of misses, one for missReturnShare sub-partitions
+	data          ticks       // next free time of the L1 data array
 	misses        leaveRing
 	store         storePort
 	pending       []pendingWrite // combineSets sets of lines that stores wrote in part
@@ -129,6 +130,9 @@ func NewMemPath(a *configs.Arch, cfg MemConfig) (*MemPath, error) {
 	m.lsu = newCalendar()
 	m.l1 = newSectorCache(p.l1Bytes, p.lineBytes, p.l1Ways).balanced()
 	m.l2 = newSectorCache(p.l2Bytes, p.l2LineBytes, l2Ways)
+	if !p.chip && p.l2LatencyFar > p.l2Latency && p.l2Near > 0 {
+		m.near = newSectorCache(int(p.l2Near), p.l2LineBytes, l2Ways)
+	}
 	m.misses = newLeaveRing(p.missesInFlight)
 	m.store = newStorePort(&m.par)
 	m.budget = p.coldBytes
