@@ -84,7 +84,7 @@ func (f *fn) moveToMultiplier(in *isa.Inst) {
 		case b.Kind == isa.KindReg && b.Flags&^(isa.Neg|isa.Reuse) == 0:
 			in.Op, in.Mod, in.NDst, in.NSrc = isa.OpIMAD, isa.Mod{Type: isa.S32, Flags: isa.ModAdd}, 1, 3
 			in.Src = [isa.MaxSrc]isa.Operand{a, imm(1), b}
-		case f.t.Has(isa.OpVIADD) && b.Flags&^isa.Reuse == 0:
+		case f.t.Has(isa.OpVIADD) && b.Flags&^(isa.Neg|isa.Reuse) == 0:
 			in.Op, in.Mod, in.NDst, in.NSrc = isa.OpVIADD, isa.Mod{}, 1, 2
 			in.Src = [isa.MaxSrc]isa.Operand{a, b}
 		default:
