@@ -43,10 +43,13 @@ func (a *allocation) assign(limit int) (spill []int32, regs int) {
 	a.roof = min(a.roof, best+spareRegs)
 	for order := range 3 {
 		if s, top := a.colour(0, limit, order); len(s) == 0 && top <= max(best, a.roof) {
-			return nil, max(best, top)
+			best = max(best, top)
+			a.spreadOut(best)
+			return nil, best
 		}
 	}
 	a.color = colors
+	a.spreadOut(best)
 	return nil, best
 }
 

@@ -1,5 +1,7 @@
 package lower
 
+import "github.com/sarchlab/smsim/isa"
+
 // list is the list scheduler: at every step it takes the ready instruction on the longest path, or, when the
 // registers of the target are used up, the one that frees most.
 func (s *scheduler) list(in, out bitset) []int32 {
@@ -29,6 +31,7 @@ func (s *scheduler) list(in, out bitset) []int32 {
 		for k, i := range ready {
 			nd := &s.nodes[i]
 			c := candidate{index: i, height: nd.height, wait: max(0, nd.early-now)}
+			c.load = s.insts[i].Class() == isa.ClassLDG && c.wait <= readyLoad
 			if pressure[0] >= s.target-4 || pressure[1] >= predTarget-1 {
 				c.delta = s.delta(i, out)
 				c.over[0] = c.delta[0] > 0 && pressure[0]+c.delta[0] > s.target
@@ -81,6 +84,7 @@ func (s *scheduler) list(in, out bitset) []int32 {
 type candidate struct {
 	index, height, wait int32
 	delta               [2]int  // change of live general registers and predicates
+	load                bool    // a load from global memory whose address is ready, or almost
 	over                [2]bool // it would need more of them than the scheduler wants
 }
 
@@ -90,8 +94,14 @@ func (c *candidate) better(o *candidate) bool {
 			return !c.over[k]
 		}
 		if c.over[k] {
+			if (c.wait > 0) != (o.wait > 0) {
+				return c.wait == 0
+			}
 			return c.index < o.index // the program's own order needs no more than it must
 		}
+	}
+	if c.load != o.load {
+		return c.load
 	}
 	if c.wait != o.wait {
 		return c.wait < o.wait
@@ -104,6 +114,10 @@ func (c *candidate) better(o *candidate) bool {
 
 // predTarget is the number of live predicates from which on the scheduler saves predicates; there are seven.
 const predTarget = 5
+
+// readyLoad is how many cycles before its address is ready a load from global memory already goes before all else: ptxas puts each
+// load behind its own address, so that addresses do not take the registers of the loads.
+const readyLoad = 6
 
 // file is 0 for a general register and 1 for a predicate.
 func (s *scheduler) file(r int32) int {
