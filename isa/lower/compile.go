@@ -314,6 +314,9 @@ func (c *compiler) reportAt(pos ptx.Pos, text, format string, args ...any) {
 // block translates the statements of one { } in a scope of its own.
 func (c *compiler) block(body *ptx.Block, parent *scope) {
 	s := newScope(parent)
+	if s.literals = parent.literals; s.literals == nil {
+		s.literals = literalsOf(body, parent)
+	}
 	for i, st := range body.Stmts {
 		switch x := st.(type) {
 		case *ptx.Label:

@@ -118,7 +118,7 @@ func ruleRedux(x *expander) {
 	d, a := x.d32(0, t.name), x.a32(1, t.name)
 	if x.t().Has(isa.OpREDUX) {
 		mask := x.a32(2, "b32")
-		if _, known := constant(mask); known {
+		if x.literal(2) {
 			x.reduce(d, a, atomOps[op], t)
 			return
 		}
@@ -142,6 +142,13 @@ func ruleRedux(x *expander) {
 		return
 	}
 	x.reduceByLane(d, a, atomOps[op], t, x.a32(2, "b32"))
+}
+
+// literal says that argument i is a literal, or a register that holds one throughout.
+func (x *expander) literal(i int) bool {
+	a := &x.in.Args[i]
+	known := x.scope.literals[a.Name]
+	return a.Kind == ptx.ArgInt || a.Kind == ptx.ArgName && known
 }
 
 // reduce is the reduction over all active lanes.

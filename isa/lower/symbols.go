@@ -48,6 +48,8 @@ type scope struct {
 	parent *scope
 	names  map[string]*symbol
 	ranges map[string][]*ptx.Var // "%r" -> declarations of %r<N>
+
+	literals map[string]bool // registers of the body around that only one instruction writes, a mov of this literal
 }
 
 func newScope(parent *scope) *scope {
