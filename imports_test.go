@@ -12,8 +12,8 @@ const module = "github.com/sarchlab/smsim/"
 // floors are the packages from the ground up; a package may import packages of lower floors only. docs/decisions.md says
 // what each holds.
 var floors = [][]string{
-	{"spelling", "lazy"},
-	{"strictyaml", "isa", "isa/ptx"},
+	{"isa/spelling", "study/lazy"},
+	{"configs/strictyaml", "isa", "isa/ptx"},
 	{"isa/lower", "isa/sass"},
 	{"configs"},
 	{"sim"},

@@ -6,7 +6,7 @@ import (
 	"sync"
 	"unicode"
 
-	"github.com/sarchlab/smsim/strictyaml"
+	"github.com/sarchlab/smsim/configs/strictyaml"
 )
 
 type boardFile struct {

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/sarchlab/smsim/strictyaml"
+	"github.com/sarchlab/smsim/configs/strictyaml"
 )
 
 // originType is the provenance that rows and sections embed; its keys are not model values.

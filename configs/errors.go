@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/sarchlab/smsim/strictyaml"
+	"github.com/sarchlab/smsim/configs/strictyaml"
 )
 
 // most is how many names a message lists.

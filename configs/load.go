@@ -14,8 +14,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/sarchlab/smsim/configs/strictyaml"
 	"github.com/sarchlab/smsim/isa"
-	"github.com/sarchlab/smsim/strictyaml"
 )
 
 //go:embed architectures/*.yaml families/*.yaml boards.yaml

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/sarchlab/smsim/strictyaml"
+	"github.com/sarchlab/smsim/configs/strictyaml"
 )
 
 // provenance is what a user's file or --set changed in an architecture: the origin of the single keys that were given, and

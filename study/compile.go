@@ -6,9 +6,9 @@ import (
 	"slices"
 
 	"github.com/sarchlab/smsim/configs"
+	"github.com/sarchlab/smsim/configs/strictyaml"
 	"github.com/sarchlab/smsim/isa"
-	"github.com/sarchlab/smsim/lazy"
-	"github.com/sarchlab/smsim/strictyaml"
+	"github.com/sarchlab/smsim/study/lazy"
 	"github.com/sarchlab/smsim/workloads"
 )
 

@@ -8,10 +8,10 @@ import (
 	"sync"
 
 	"github.com/sarchlab/smsim/configs"
+	"github.com/sarchlab/smsim/configs/strictyaml"
 	"github.com/sarchlab/smsim/isa"
 	"github.com/sarchlab/smsim/sim"
 	"github.com/sarchlab/smsim/sim/observe"
-	"github.com/sarchlab/smsim/strictyaml"
 	"github.com/sarchlab/smsim/workloads"
 )
 

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sarchlab/smsim/configs/strictyaml"
 	"github.com/sarchlab/smsim/plots"
-	"github.com/sarchlab/smsim/strictyaml"
 )
 
 // PlotOptions say how saved results are drawn.

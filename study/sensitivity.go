@@ -11,9 +11,9 @@ import (
 	"strings"
 
 	"github.com/sarchlab/smsim/configs"
+	"github.com/sarchlab/smsim/configs/strictyaml"
 	"github.com/sarchlab/smsim/plots"
 	"github.com/sarchlab/smsim/sim"
-	"github.com/sarchlab/smsim/strictyaml"
 	"github.com/sarchlab/smsim/workloads"
 )
 

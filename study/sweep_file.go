@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/sarchlab/smsim/configs"
-	"github.com/sarchlab/smsim/strictyaml"
+	"github.com/sarchlab/smsim/configs/strictyaml"
 	"github.com/sarchlab/smsim/workloads"
 )
 

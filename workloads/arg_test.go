@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sarchlab/smsim/configs/strictyaml"
 	"github.com/sarchlab/smsim/isa"
-	"github.com/sarchlab/smsim/strictyaml"
 )
 
 // TestGenerators compares the first bytes of every generator with values worked out apart from this code: the LCG by

@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/sarchlab/smsim/strictyaml"
+	"github.com/sarchlab/smsim/configs/strictyaml"
 )
 
 // Expect is one expectation about a buffer after the run.

@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/sarchlab/smsim/strictyaml"
+	"github.com/sarchlab/smsim/configs/strictyaml"
 )
 
 // reader opens the files that a run file names, relative to it.

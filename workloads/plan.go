@@ -4,9 +4,9 @@
 package workloads
 
 import (
+	"github.com/sarchlab/smsim/configs/strictyaml"
 	"github.com/sarchlab/smsim/isa"
 	"github.com/sarchlab/smsim/isa/lower"
-	"github.com/sarchlab/smsim/strictyaml"
 )
 
 // Plan is a run file with everything resolved: what to run, on what, what to expect, what to write.

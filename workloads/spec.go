@@ -7,8 +7,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/sarchlab/smsim/configs/strictyaml"
 	"github.com/sarchlab/smsim/isa"
-	"github.com/sarchlab/smsim/strictyaml"
 )
 
 // Dim is a grid or block size: one number or a list of up to three, x first.

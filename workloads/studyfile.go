@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/sarchlab/smsim/strictyaml"
+	"github.com/sarchlab/smsim/configs/strictyaml"
 )
 
 type studyFile struct {

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sarchlab/smsim/configs/strictyaml"
 	"github.com/sarchlab/smsim/isa"
-	"github.com/sarchlab/smsim/strictyaml"
 )
 
 // Image says that a buffer is a texture: {width: 64, height: 16, format: u8, channels: 4}.

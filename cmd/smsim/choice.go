@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/sarchlab/smsim/strictyaml"
+	"github.com/sarchlab/smsim/configs/strictyaml"
 )
 
 // choice names the value that was probably meant, and what else there is.

@@ -13,7 +13,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/sarchlab/smsim/strictyaml"
+	"github.com/sarchlab/smsim/configs/strictyaml"
 	"github.com/sarchlab/smsim/study"
 	"github.com/sarchlab/smsim/workloads"
 )

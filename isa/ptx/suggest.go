@@ -1,6 +1,6 @@
 package ptx
 
-import "github.com/sarchlab/smsim/spelling"
+import "github.com/sarchlab/smsim/isa/spelling"
 
 // Suggest returns the candidate that the word was most likely meant to be, or "" if none is close: at most one edit
 // for three letters, two for six, three for longer words. Ties go to the first.

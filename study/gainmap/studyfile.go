@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"github.com/sarchlab/smsim/configs"
-	"github.com/sarchlab/smsim/strictyaml"
+	"github.com/sarchlab/smsim/configs/strictyaml"
 	"github.com/sarchlab/smsim/workloads"
 )
 

@@ -15,7 +15,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/sarchlab/smsim/strictyaml"
+	"github.com/sarchlab/smsim/configs/strictyaml"
 	"github.com/sarchlab/smsim/study/conform"
 )
 

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/sarchlab/smsim/strictyaml"
+	"github.com/sarchlab/smsim/configs/strictyaml"
 )
 
 // Family is what PTX operations have in common whatever their types and modifiers.

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/sarchlab/smsim/strictyaml"
+	"github.com/sarchlab/smsim/configs/strictyaml"
 	"github.com/sarchlab/smsim/study/conform"
 )
 

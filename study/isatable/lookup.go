@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sarchlab/smsim/configs/strictyaml"
 	"github.com/sarchlab/smsim/isa"
-	"github.com/sarchlab/smsim/strictyaml"
 )
 
 // Found is what a word of the user means: one of its fields, of Forms one or more.

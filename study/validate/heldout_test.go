@@ -17,8 +17,8 @@ func TestHeldOutKernels(t *testing.T) {
 		sass, ptx limits
 		everyNth  int
 	}{
-		{"testdata/heldout", limits{5.5, 12}, limits{9, 25}, 4},
-		{"testdata/heldout2", limits{5.5, 9}, limits{12, 26}, 4},
+		{"testdata/heldout", limits{4.5, 8}, limits{9, 12.5}, 4},
+		{"testdata/heldout2", limits{4, 7}, limits{6.5, 11.5}, 4},
 	} {
 		rep, err := Run(os.DirFS(set.dir), "", Options{Every: set.everyNth})
 		if err != nil {

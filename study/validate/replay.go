@@ -14,9 +14,9 @@ import (
 	"github.com/sarchlab/smsim/isa/lower"
 	"github.com/sarchlab/smsim/isa/ptx"
 	"github.com/sarchlab/smsim/isa/sass"
-	"github.com/sarchlab/smsim/lazy"
 	"github.com/sarchlab/smsim/sim"
 	"github.com/sarchlab/smsim/sm"
+	"github.com/sarchlab/smsim/study/lazy"
 )
 
 // The machine that the measurements come from.

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/sarchlab/smsim/spelling"
+	"github.com/sarchlab/smsim/isa/spelling"
 )
 
 // Pos is a position in a file, both counted from 1; Col counts bytes. The zero Pos means unknown; one with a column
