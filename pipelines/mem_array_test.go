@@ -53,6 +53,29 @@ func TestArray(t *testing.T) {
 	}
 }
 
+// TestReadWaitsAtSlice: a read that hits comes as much later as its slice's queue is busy, and no later for what the others have.
+func TestReadWaitsAtSlice(t *testing.T) {
+	const line, at = page / 128, 1000
+	fetch := func(busy uint64, other bool) uint64 {
+		m := newPath(t, chipConfig(1<<20, 1<<20, true))
+		for q := range m.far.array {
+			if own := &m.far.array[q] == m.arrayQueue(line); own != other {
+				m.far.array[q] = ticks(at+busy) * ticksCycle
+			}
+		}
+		return m.fetch(line, 0xf, at, &MemAccess{}, &MemTiming{})
+	}
+	free := fetch(0, false)
+	for _, busy := range []uint64{1, 7, 200} {
+		if got := fetch(busy, false); got != free+busy {
+			t.Errorf("slice busy for %d cycles: data at %d, want %d", busy, got, free+busy)
+		}
+		if got := fetch(busy, true); got != free {
+			t.Errorf("other slices busy for %d cycles: data at %d, want %d", busy, got, free)
+		}
+	}
+}
+
 // TestPartialWrites: a packet that leaves bytes of a sector unwritten costs as much as 1.2 sectors more, whichever and however many they are, once
 // within partialWindow cycles for each line, and no more once its warp has written the rest.
 func TestPartialWrites(t *testing.T) {

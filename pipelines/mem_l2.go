@@ -49,6 +49,8 @@ func (m *MemPath) fetch(line uint64, sectors uint32, at uint64, a *MemAccess, t 
 		if hits == n && m.entry != nil { // what DRAM brings along may still be under way
 			done = max(done, ticks(m.entry.ready)*ticksCycle)
 		}
+		// The slice answers in turn, behind what it has to write.
+		done = max(done, now+delay+ticks(n-1)*p.l2SectorTicks+ticks(latency+jitter(line, p.l2Jitter))*ticksCycle)
 	}
 	return done.cycle()
 }

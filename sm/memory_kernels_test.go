@@ -5,9 +5,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
-	"maps"
 	"math"
-	"slices"
 	"strings"
 	"testing"
 
@@ -135,11 +133,7 @@ func TestMemoryKernels(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	type group struct {
-		n         int
-		sum, bias float64
-	}
-	groups := map[string]*group{}
+	groups := rowErrors{}
 	for i, r := range memoryRows(t) {
 		if *onlyFlag == "" && i%6 != 0 && !*rowsFlag || !strings.HasPrefix(r.String(), *onlyFlag) {
 			continue
@@ -149,28 +143,15 @@ func TestMemoryKernels(t *testing.T) {
 			t.Fatalf("%v: %v", &r, err)
 		}
 		e := 100 * (c/r.cycles - 1)
-		g := groups[r.kernel]
-		if g == nil {
-			g = &group{}
-			groups[r.kernel] = g
-		}
-		g.n++
-		g.sum += math.Abs(e)
-		g.bias += e
+		groups.add(r.kernel, e)
 		if *rowsFlag {
 			t.Logf("%-44s %8.0f measured %8.0f %+6.1f %%  aux %.0f (%.0f) %.0f (%.0f)", &r, c, r.cycles, e, aux, r.aux, aux2, r.aux2)
 		}
 	}
-	for _, k := range slices.Sorted(maps.Keys(groups)) {
-		g := groups[k]
-		mean := g.sum / float64(g.n)
-		t.Logf("%s: %d rows, mean error %.1f %%, bias %+.1f %%", k, g.n, mean, g.bias/float64(g.n))
-		bound, known := memoryBounds[k]
-		if !known {
-			bound = 10
+	groups.check(t, func(kernel string) float64 {
+		if bound, known := memoryBounds[kernel]; known {
+			return bound
 		}
-		if mean > bound {
-			t.Errorf("%s: mean error %.1f %%, bound %.0f %%", k, mean, bound)
-		}
-	}
+		return 10
+	})
 }
