@@ -37,7 +37,8 @@ package isa
 //	LEA    Rd, P = Ra, Rb, shift            (a << shift) + b, P carry-out; Neg on b allowed; ModX adds Pc
 //	LEA.HI Rd, P = Ra, Rb, Rc, shift [, Pc] ({c,a} << shift)[63:32] + b
 //	LEA.HI.SX32 Rd = Ra, Rb, shift [, Pc]   c is the sign of a (ModHI|ModSX32)
-//	ISCADD Rd = Ra, Rb, shift               before Volta; ModCC
+//	ISCADD Rd = Ra, Rb, shift               before Volta
+//	        Before Volta IADD3, LEA and ISCADD take ModCC and ModX as IADD does; ISUB with ModX complements b.
 //
 // # Multipliers
 //

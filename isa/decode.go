@@ -158,6 +158,9 @@ func (d *decoder) decode(k *Kernel, in *Inst, u *uop) error {
 	if len(d.vals) < row.minVals {
 		return fmt.Errorf("%s has %d value sources, it needs at least %d", in.Op, len(d.vals), row.minVals)
 	}
+	if d.sm < 70 && d.has(ModCC) && !writesCC[in.Op] {
+		return fmt.Errorf("%s that writes the condition code is %w", in.Op, ErrNotExecutable)
+	}
 	u.uniform = row.uniform
 	u.pop = in.Mod.Has(ModS)
 	row.fn(d)

@@ -24,6 +24,8 @@ func decIADD3(d *decoder) {
 	case d.has(ModRS), d.has(ModLS):
 		d.ints(3)
 		u.exec = execIADD3Shift
+	case d.usesCC():
+		d.decCC(3)
 	case !d.has(ModX) && !carries:
 		d.ints(3)
 		u.exec = execIADD3
@@ -91,7 +93,11 @@ func execIADD3Shift(w *Warp, u *uop, m uint32) {
 
 func decISUB(d *decoder) {
 	sub := *d.in
-	sub.Src[1].Flags ^= Neg
+	if f := &sub.Src[1].Flags; d.has(ModX) && *f&Neg == 0 { // a high word: the condition code has the 1
+		*f ^= Inv
+	} else {
+		*f ^= Neg
+	}
 	d.vals[1] = &sub.Src[1]
 	decIADD(d)
 }
@@ -339,6 +345,13 @@ func decLEA(d *decoder) {
 	}
 	u.sh = uint8(n & 31)
 	u.ps[0] = pref{idx: predTrue, inv: allLanes}
+	if d.usesCC() {
+		high := u.s[2]
+		u.imm = 0
+		d.decCC(2)
+		u.s[2] = high
+		return
+	}
 	if d.has(ModX) {
 		u.ps[0] = d.carryIn(0)
 	}
@@ -406,25 +419,8 @@ func decISCADD(d *decoder) {
 		return
 	}
 	u.sh = uint8(n & 31)
-	if d.has(ModCC) {
-		u.exec = execISCADDCC
-		return
-	}
 	u.exec = execLEA
-}
-
-func execISCADDCC(w *Warp, u *uop, m uint32) {
-	a, b := w.val(&u.s[0]), w.val(&u.s[1])
-	d := w.out(u, 0, m)
-	var cf, of uint32
-	for i := range d {
-		x := a[i] << (u.sh & 31)
-		s := uint64(x) + uint64(b[i])
-		r := uint32(s)
-		cf |= bit(s>>32 != 0) << uint(i)
-		of |= (x ^ r) & (b[i] ^ r) >> 31 << uint(i)
-		d[i] = r
+	if d.usesCC() {
+		d.decCC(2)
 	}
-	w.setCC(d, m, cf, of, false)
-	w.commit(u, 1, m)
 }
