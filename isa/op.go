@@ -422,7 +422,7 @@ var opTable = [NumOps]opRow{
 	OpBAR:       {"BAR", ClassBAR, []span{{10, 999}}},
 	OpB2R:       {"B2R", ClassS2R, []span{{20, 999}}},
 	OpLEPC:      {"LEPC", ClassMOV, []span{{20, 999}}},
-	OpBPT:       {"BPT", ClassNOP, []span{{20, 999}}},
+	OpBPT:       {"BPT", ClassNOP, []span{{10, 999}}},
 	OpNOP:       {"NOP", ClassNOP, []span{{10, 999}}},
 
 	OpENDCOLLECTIVE: {"ENDCOLLECTIVE", ClassWARPSYNC, []span{{90, 999}}},

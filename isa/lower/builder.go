@@ -182,11 +182,11 @@ func (b *builder) srcVec(i int, typ string) [][]word {
 func (b *builder) dstVec(i int, typ string) [][]word {
 	a := b.arg(i)
 	if a.Kind != ptx.ArgVector {
-		return [][]word{b.allWords(a)}
+		return [][]word{b.wideEnough(a, typ)}
 	}
 	var out [][]word
 	for k := range a.Elems {
-		out = append(out, b.allWords(&a.Elems[k]))
+		out = append(out, b.wideEnough(&a.Elems[k], typ))
 	}
 	return out
 }
@@ -377,12 +377,14 @@ func memberIndex(m string) int {
 }
 
 func (b *builder) destination(a *ptx.Arg, typ string) []word {
+	return b.wideEnough(a, typ)[:typeWords(typ)]
+}
+
+// wideEnough are all words of a register operand, at least those of the type.
+func (b *builder) wideEnough(a *ptx.Arg, typ string) []word {
 	n := typeWords(typ)
 	w := b.allWords(a)
-	if len(w) >= n {
-		return w[:n]
-	}
-	if len(w) > 0 && b.err == nil {
+	if len(w) > 0 && len(w) < n && b.err == nil {
 		b.fail(a.Pos, fmt.Sprintf("%s is too narrow for .%s", a.Name, typ))
 	}
 	for len(w) < n {

@@ -219,6 +219,24 @@ func TestNewerTarget(t *testing.T) {
 	}
 }
 
+// TestTrap: a trap ends the run with an error on every target.
+func TestTrap(t *testing.T) {
+	f := feature{body: "\tsetp.eq.u32 %p1, %r0, 5;\n\t@%p1 trap;\n", threads: 32}
+	m, err := ptx.Parse("case.ptx", []byte(f.text()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, sm := range []int{10, 13, 20, 35, 61, 75, 120} {
+		p, err := Compile(m, "k", testTarget(sm), Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err = f.run(p, testTarget(sm)); err == nil || !strings.Contains(err.Error(), "executed a trap, first lane 5") {
+			t.Errorf("sm_%d: error %v", sm, err)
+		}
+	}
+}
+
 // TestSharedIncrement: counting in shared memory without use of the old value is ATOMS.POPC.INC from Ampere on, as ptxas has it.
 func TestSharedIncrement(t *testing.T) {
 	m := parseKernel(t, "hist")

@@ -133,11 +133,7 @@ func ruleNanosleep(x *expander) {
 
 // ruleTrap is trap: an error of the run; where no instruction is known for it, the thread ends.
 func ruleTrap(x *expander) {
-	if x.t().Has(isa.OpBPT) {
-		x.emit(isa.OpBPT, isa.Mod{Sub: isa.SubTrap}, nil, []word{imm(1)})
-		return
-	}
-	x.emit(isa.OpEXIT, isa.Mod{}, nil, nil)
+	x.emit(isa.OpBPT, isa.Mod{Sub: isa.SubTrap}, nil, []word{imm(1)})
 }
 
 // ruleCp is cp.async: a load and a store, with the machine's own instruction from sm_80 on.
