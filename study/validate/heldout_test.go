@@ -6,10 +6,11 @@ import (
 	"testing"
 )
 
-// TestHeldOutKernels replays launches of kernels (testdata/heldout with 26, heldout2 with 36: sources, PTX, machine code and Nsight counters of
-// an H200, 30 November 2026) that were written and measured after the model, to see how it generalises. Outputs were compared too: all are
-// bit-exact on every target. Known gaps stay in the numbers: mandel's work differs between SMs, of which one is simulated; localarr, a
-// thread's array indexed at random, is three times too fast; ptrtab cannot run from its listing, which lacks the function table.
+// TestHeldOutKernels replays launches of kernels (testdata/heldout with 26, heldout2 with 36, heldout3 with 51: sources, PTX, machine code and
+// Nsight counters of an H200, 30 November 2026) that were written and measured after the model, to see how it generalises. Outputs were compared
+// too: all are bit-exact on every target. Known gaps stay in the numbers: mandel's work differs between SMs, of which one is simulated; localarr, a
+// thread's array indexed at random, is three times too fast; ptrtab and crc64 cannot run from their listings, which lack the table of
+// functions and the address of a module's variable.
 func TestHeldOutKernels(t *testing.T) {
 	type limits struct{ median, mean float64 } // absolute error, per cent
 	for _, set := range []struct {
@@ -19,13 +20,14 @@ func TestHeldOutKernels(t *testing.T) {
 	}{
 		{"testdata/heldout", limits{4.5, 8}, limits{9, 12.5}, 4},
 		{"testdata/heldout2", limits{4, 7}, limits{6.5, 11.5}, 4},
+		{"testdata/heldout3", limits{4, 9.5}, limits{12, 18}, 5},
 	} {
 		rep, err := Run(os.DirFS(set.dir), "", Options{Every: set.everyNth})
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, r := range failures(rep) {
-			if !strings.HasPrefix(r.Name, "ptrtab") || !strings.Contains(r.Failure, "c[0x4]") {
+			if known := strings.HasPrefix(r.Name, "ptrtab") || strings.HasPrefix(r.Name, "crc64"); !known || !strings.Contains(r.Failure, "c[0x4]") {
 				t.Errorf("%s %s: %s", setInput(r), r.Name, r.Failure)
 			}
 		}
