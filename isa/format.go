@@ -53,7 +53,11 @@ func (in *Inst) text(sm int, label func(int) string) string {
 	case in.Op == OpBMOV && sm >= 70:
 		b.WriteString(".32")
 	}
-	b.WriteString(in.suffix())
+	suffix := in.suffix()
+	if in.Op == OpVABSDIFF || in.Op == OpVIMNMX && sm > 0 && sm < 120 {
+		suffix = strings.Replace(suffix, ".S32", "", 1) // listings say it from compute capability 12 on only
+	}
+	b.WriteString(suffix)
 	sep := " "
 	put := func(s string) {
 		b.WriteString(sep)

@@ -248,7 +248,7 @@ func sharedAddends(b *block) map[int64]bool {
 // takesWideImmediate says that immediates of the instruction are sign-extended to 64 bits (compute capability 12).
 func takesWideImmediate(in *isa.Inst) bool {
 	switch in.Op {
-	case isa.OpISETP, isa.OpVIMNMX:
+	case isa.OpISETP, isa.OpIMNMX:
 		return in.Mod.Type == isa.U64 || in.Mod.Type == isa.S64
 	case isa.OpIADD:
 		return in.Mod.Has(isa.ModWide)

@@ -269,7 +269,7 @@ func ruleMinMax(max bool) rule {
 				if max {
 					sel = notPT
 				}
-				x.emitWide(isa.OpVIMNMX, isa.Mod{Type: m}, [][]word{x.dst(0, t.name)}, [][]word{x.wide64(a), x.wide64(b), {sel}})
+				x.emitWide(isa.OpIMNMX, isa.Mod{Type: m}, [][]word{x.dst(0, t.name)}, [][]word{x.wide64(a), x.wide64(b), {sel}})
 				return
 			}
 			p := x.cmp64(auto, op, t.signed(), a, b, isa.BoolAnd, pt)

@@ -160,11 +160,14 @@ func (x *expander) shift16(d, a, n word, left bool, t vtype) {
 	} else if !left {
 		a = x.ext(auto, a, t)
 	}
-	if left {
+	switch k, known := constant(n); {
+	case left && known && k == 8 && x.sm() >= 70: // one byte up is a permutation
+		x.prmt(d, a, imm(0x7604), rz)
+	case left:
 		x.shl(d, a, n)
-		return
+	default:
+		x.shiftRight(d, a, n, signedType(t.signed()))
 	}
-	x.shiftRight(d, a, n, signedType(t.signed()))
 }
 
 // shl64 is a 64-bit left shift.

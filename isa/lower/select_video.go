@@ -313,7 +313,7 @@ func (x *expander) videoMinMax(a, b wideValue, max, sat bool) wideValue {
 		if max {
 			sel = notPT
 		}
-		x.emitWide(isa.OpVIMNMX, isa.Mod{Type: isa.S64}, [][]word{d}, [][]word{{a.lo, ah}, {b.lo, bh}, {sel}})
+		x.emitWide(isa.OpIMNMX, isa.Mod{Type: isa.S64}, [][]word{d}, [][]word{{a.lo, ah}, {b.lo, bh}, {sel}})
 		return wideValue{lo: d[0], kind: highValue, hi: d[1]}
 	}
 	p := x.cmp64(auto, op, true, pair{a.lo, ah}, pair{b.lo, bh}, isa.BoolAnd, pt)
@@ -335,7 +335,7 @@ func (x *expander) videoShift(a wideValue, n word, left, wrap, sat, compared boo
 		n = x.and(auto, n, imm(0x1f))
 	} else if x.sm() >= 120 {
 		d := x.regs(2)
-		x.emitWide(isa.OpVIMNMX, isa.Mod{Type: isa.S64}, [][]word{d}, [][]word{{n, rz}, x.wide64(pair{imm(0x20), rz}), {pt}})
+		x.emitWide(isa.OpIMNMX, isa.Mod{Type: isa.S64}, [][]word{d}, [][]word{{n, rz}, x.wide64(pair{imm(0x20), rz}), {pt}})
 		n = d[0]
 	} else {
 		p := x.cmp64(auto, isa.CmpLT, true, pair{n, rz}, pair{imm(0x20), rz}, isa.BoolAnd, pt)

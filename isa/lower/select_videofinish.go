@@ -131,7 +131,7 @@ func (x *expander) videoSecond(d word, v, raw wideValue, dt vtype, sat, clampHig
 			t = isa.S64
 		}
 		w := x.regs(2)
-		x.emitWide(isa.OpVIMNMX, isa.Mod{Type: t}, [][]word{w}, [][]word{{v.lo, vh}, {c, ch}, {sel}})
+		x.emitWide(isa.OpIMNMX, isa.Mod{Type: t}, [][]word{w}, [][]word{{v.lo, vh}, {c, ch}, {sel}})
 		x.mov(d, w[0])
 		return
 	}

@@ -52,7 +52,7 @@ func ruleVmad(x *expander) {
 		v = x.shr64(pair{}, v, imm(shift), signed)
 	}
 	if signed {
-		if !negProduct && !negC && !po && shift == 0 && x.sm() >= 70 { // in the product's own pair
+		if shift == 0 && (x.sm() >= 120 || !negProduct && !negC && !po && x.sm() >= 70) { // in the sum's own pair
 			x.mov(d, x.videoSatPair(v))
 			return
 		}
@@ -74,7 +74,7 @@ func (x *expander) vmadCopies(negProduct, plusOne, shifted, words bool, at, bt v
 	case sm < 70:
 		return false
 	case sm >= 120:
-		return negProduct && !shifted
+		return false
 	case negProduct:
 		return true
 	case sm < 90 && !words && !at.signed() && bt.signed() && plusOne != shifted:
