@@ -42,7 +42,7 @@ func TestConstOperand(t *testing.T) {
 	}
 }
 
-// TestConstLanes: lanes with different addresses take a pass each, equal neighbours share one; an address in a register takes 3 cycles more.
+// TestConstLanes: each distinct address takes a pass, bytes of one word too; an address in a register takes 3 cycles more.
 func TestConstLanes(t *testing.T) {
 	c := constCache(t)
 	var same, apart [32]uint64
@@ -51,13 +51,19 @@ func TestConstLanes(t *testing.T) {
 	}
 	c.Load(0, 3, 0)
 	c.Load(0, 3, 64)
-	one, passes := c.LoadLanes(1000, 3, &same, ^uint32(0))
-	if passes != 1 || one != c.Load(1000, 3, 0)+3 {
-		t.Errorf("one address: %d passes, result at %d", passes, one)
+	if one := c.LoadLanes(1000, 2, 3, &same, ^uint32(0)); one != c.Load(1000, 3, 0)+3 || ConstPasses(&same, ^uint32(0)) != 1 {
+		t.Errorf("one address: %d passes, result at %d", ConstPasses(&same, ^uint32(0)), one)
 	}
-	many, passes := c.LoadLanes(1000, 3, &apart, ^uint32(0))
-	if passes != 32 || many != one+31 {
-		t.Errorf("32 addresses: %d passes, result at %d, want 32 and %d", passes, many, one+31)
+	if many := c.LoadLanes(1000, 2, 3, &apart, ^uint32(0)); many != c.Load(1000, 3, 0)+3+62 || ConstPasses(&apart, ^uint32(0)) != 32 {
+		t.Errorf("32 addresses: %d passes, result at %d", ConstPasses(&apart, ^uint32(0)), many)
+	}
+	for i := range apart {
+		apart[i] = uint64(i * 7 % 20) // bytes, in no order, twelve of them twice
+	}
+	for mask, want := range map[uint32]int{^uint32(0): 20, 1 << 31: 1, 1<<20 | 1: 1, 0: 1} {
+		if got := ConstPasses(&apart, mask); got != want {
+			t.Errorf("lanes %#x: %d passes, want %d", mask, got, want)
+		}
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"math/bits"
 
 	"github.com/sarchlab/smsim/isa"
+	"github.com/sarchlab/smsim/pipelines"
 	"github.com/sarchlab/smsim/sim"
 )
 
@@ -82,8 +83,13 @@ func (p *smsp) book(w *warp, c *timing, e *isa.Effect, t uint64, off bool) (done
 	}
 	k := &sm.mach.keys[c.key]
 	p.record.Pipe, p.record.PipeCycles = int(c.pipe), uint64(hold)
+	byLane := c.kind == kindConst && e.HasConst && c.indexed && e.Addr != nil && !off // a constant load whose lanes may differ
 	if c.queued {
-		start = p.throughQueue(c, t, hold, 1+int(e.ExtraPasses))
+		passes := 1 + int(e.ExtraPasses)
+		if byLane {
+			passes = pipelines.ConstPasses(e.Addr, e.Exec)
+		}
+		start = p.throughQueue(c, t, hold, passes)
 	} else if len(k.pipes) > 0 {
 		n := k.pipes[0]
 		for _, q := range k.pipes[1:] {
@@ -103,8 +109,8 @@ func (p *smsp) book(w *warp, c *timing, e *isa.Effect, t uint64, off bool) (done
 	}
 	done = start + uint64(c.latency) + passLatency*uint64(e.ExtraPasses)
 	if c.kind == kindConst && e.HasConst {
-		if c.indexed && e.Addr != nil && !off {
-			done, _ = sm.consts.LoadLanes(start, e.ConstBank, e.Addr, e.Exec)
+		if byLane {
+			done = sm.consts.LoadLanes(start, uint64(max(c.sharedFor, 1)), e.ConstBank, e.Addr, e.Exec)
 		} else {
 			done = sm.consts.Load(start, e.ConstBank, e.ConstAddr)
 		}
