@@ -85,7 +85,7 @@ func (f *fn) moveToMultiplier(in *isa.Inst) {
 	}
 	switch in.Op {
 	case isa.OpMOV:
-		if in.Mod.Flags&^modKeep != 0 || in.Src[0].Flags != 0 || in.Dst[0].Kind != isa.KindReg || in.Dst[0].Reg == stackReg {
+		if in.Mod.Flags&^modKeep != 0 || in.Src[0].Flags != 0 || in.Src[0].Kind == isa.KindLabel || in.Dst[0].Kind != isa.KindReg || in.Dst[0].Reg == stackReg {
 			return
 		}
 		in.Op, in.Mod, in.NSrc = isa.OpIMAD, isa.Mod{Type: isa.U32, Flags: isa.ModMov}, 3

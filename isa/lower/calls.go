@@ -5,10 +5,7 @@ import (
 	"github.com/sarchlab/smsim/isa/ptx"
 )
 
-// maxInline bounds the instructions a kernel may grow to through inlined calls; beyond it calls stay calls.
-const maxInline = 400000
-
-// call inlines a device function at its call, or calls it where it cannot be inlined.
+// call calls a device function. Before Fermi, which has no stack, its body takes the place of the call.
 func (c *compiler) call(in *ptx.Instr, s *scope) {
 	b := c.b
 	if len(in.Args) == 0 || in.Args[0].Kind != ptx.ArgName {
@@ -32,32 +29,67 @@ func (c *compiler) call(in *ptx.Instr, s *scope) {
 		}
 		return
 	}
-	if c.separate(y.fn) {
-		c.realCall(in, y.fn, word{}, y.fn.Params, y.fn.Returns)
+	if len(in.CallArgs) != len(y.fn.Params) || len(in.CallRet) > len(y.fn.Returns) {
+		b.errorf("%s takes %d arguments and returns %d values", y.name, len(y.fn.Params), len(y.fn.Returns))
 		return
-	}
-	total := 0
-	for _, blk := range c.f.blocks {
-		total += len(blk.insts)
-	}
-	if total > maxInline && c.f.t.SM >= 20 {
-		c.realCall(in, y.fn, word{}, y.fn.Params, y.fn.Returns)
-		return
-	}
-	fu := y.fn
-	if len(in.CallArgs) != len(fu.Params) || len(in.CallRet) > len(fu.Returns) {
-		b.errorf("%s takes %d arguments and returns %d values", y.name, len(fu.Params), len(fu.Returns))
-		return
-	}
-	module := s
-	for module.parent != nil {
-		module = module.parent
 	}
 	var after *block
 	if b.guard.Kind != isa.KindNone {
 		after = b.newBlock()
 		b.branch(notPredicate(b.guard), after, in.Has("uni"))
 		b.guard = word{}
+	}
+	switch {
+	case c.f.link.standard(c.f.m, y.fn):
+		c.realCall(in, y.fn, word{}, y.fn.Params, y.fn.Returns)
+	case c.f.t.SM < 20:
+		c.inline(in, y.fn, s)
+	default:
+		c.callByName(in, y.fn)
+	}
+	if after != nil {
+		b.place(after)
+	}
+}
+
+// callByName calls a private function: its parameters and results go through registers.
+func (c *compiler) callByName(in *ptx.Instr, fu *ptx.Func) {
+	b := c.b
+	n := c.f.unitOf(fu)
+	var args []word
+	for i, v := range fu.Params {
+		words, want := b.argWords(&in.CallArgs[i], v), passWords(v)
+		if len(words) < want {
+			b.errorf("argument for %s is too small", v.Name)
+			return
+		}
+		args = append(args, words[:want]...)
+	}
+	results := make([]word, 0, len(c.f.link.units[n].own.results))
+	for i := range in.CallRet {
+		words, want := b.argWords(&in.CallRet[i], fu.Returns[i]), passWords(fu.Returns[i])
+		for k := range want {
+			if k < len(words) {
+				results = append(results, words[k])
+			} else {
+				results = append(results, word{})
+			}
+		}
+	}
+	b.callPrivate(n, args, results)
+}
+
+// passWords is the number of registers that a parameter or result needs.
+func passWords(v *ptx.Var) int {
+	return int(max(alignUp(varSize(v), 4)/4, 1))
+}
+
+// inline translates the function's body in place of its call.
+func (c *compiler) inline(in *ptx.Instr, fu *ptx.Func, s *scope) {
+	b := c.b
+	module := s
+	for module.parent != nil {
+		module = module.parent
 	}
 	inner := newScope(module)
 	for i, v := range fu.Params {
@@ -75,7 +107,7 @@ func (c *compiler) call(in *ptx.Instr, s *scope) {
 	}
 	saved := *b
 	end := b.newBlock()
-	b.returnTo, b.calls = end, append(b.calls[:len(b.calls):len(b.calls)], y.name)
+	b.returnTo, b.calls = end, append(b.calls[:len(b.calls):len(b.calls)], fu.Name)
 	b.cc = word{}
 	c.keepInMemory(fu.Params, fu.Body, inner)
 	c.block(fu.Body, inner)
@@ -91,9 +123,6 @@ func (c *compiler) call(in *ptx.Instr, s *scope) {
 		ret := inner.names[fu.Returns[i].Name]
 		to := b.argWords(&in.CallRet[i], fu.Returns[i])
 		c.copyArg(to, c.symWords(ret), ret)
-	}
-	if after != nil {
-		b.place(after)
 	}
 }
 

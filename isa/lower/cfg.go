@@ -58,6 +58,25 @@ func (f *fn) analyse() {
 	f.findLoops()
 }
 
+// starts is the blocks that control enters: the unit's first, and those of the private functions in its code.
+func (f *fn) starts() []*block {
+	list := []*block{f.blocks[0]}
+	for _, e := range f.entries {
+		list = append(list, e.at)
+	}
+	return list
+}
+
+// contains says that private unit n is part of the unit's code.
+func (f *fn) contains(n int) bool {
+	return slices.ContainsFunc(f.entries, func(e entry) bool { return e.unit == n })
+}
+
+// isEntry says that a private function starts with the block.
+func (f *fn) isEntry(b *block) bool {
+	return slices.ContainsFunc(f.entries, func(e entry) bool { return e.at == b })
+}
+
 // edges rebuilds successor and predecessor lists; blocks that cannot be reached are dropped.
 func (f *fn) edges() {
 	for _, b := range f.blocks {
@@ -88,9 +107,10 @@ func (f *fn) edges() {
 			}
 		}
 	}
-	var stack []*block
-	f.blocks[0].mark = 1
-	stack = append(stack, f.blocks[0])
+	stack := f.starts()
+	for _, b := range stack {
+		b.mark = 1
+	}
 	for len(stack) > 0 {
 		b := stack[len(stack)-1]
 		stack = stack[:len(stack)-1]
@@ -153,7 +173,7 @@ func (f *fn) merge() {
 			if len(out) > 0 {
 				prev := out[len(out)-1]
 				t := prev.terminator()
-				if len(b.preds) == 1 && b.preds[0] == prev && len(prev.succs) == 1 && (t == nil || prev.to == b) {
+				if len(b.preds) == 1 && b.preds[0] == prev && !b.afterCall && len(prev.succs) == 1 && (t == nil || prev.to == b) {
 					if t != nil {
 						prev.insts = prev.insts[:len(prev.insts)-1]
 					}
@@ -183,7 +203,7 @@ func (f *fn) dropEmpty() bool {
 	next := map[*block]*block{}
 	kept := f.blocks[:0:0]
 	for i, b := range f.blocks {
-		if len(b.insts) == 0 && !b.afterCall && i > 0 && i+1 < len(f.blocks) {
+		if len(b.insts) == 0 && !b.afterCall && i > 0 && i+1 < len(f.blocks) && !f.isEntry(b) {
 			n := f.blocks[i+1]
 			next[b] = n
 			n.noUnroll = n.noUnroll || b.noUnroll
@@ -229,21 +249,23 @@ func (f *fn) order() {
 		b *block
 		i int
 	}
-	stack := []frame{{f.blocks[0], 0}}
-	f.blocks[0].mark = 1
-	for len(stack) > 0 {
-		top := &stack[len(stack)-1]
-		if top.i < len(top.b.succs) {
-			s := top.b.succs[top.i]
-			top.i++
-			if s.mark == 0 {
-				s.mark = 1
-				stack = append(stack, frame{s, 0})
+	for _, start := range slices.Backward(f.starts()) {
+		stack := []frame{{start, 0}}
+		start.mark = 1
+		for len(stack) > 0 {
+			top := &stack[len(stack)-1]
+			if top.i < len(top.b.succs) {
+				s := top.b.succs[top.i]
+				top.i++
+				if s.mark == 0 {
+					s.mark = 1
+					stack = append(stack, frame{s, 0})
+				}
+				continue
 			}
-			continue
+			post = append(post, top.b)
+			stack = stack[:len(stack)-1]
 		}
-		post = append(post, top.b)
-		stack = stack[:len(stack)-1]
 	}
 	f.rpo = f.rpo[:0]
 	for i := len(post) - 1; i >= 0; i-- {
@@ -257,11 +279,16 @@ func (f *fn) dominators() {
 	for _, b := range f.rpo {
 		b.idom = nil
 	}
-	entry := f.rpo[0]
-	entry.idom = entry
+	starts := f.starts()
+	for _, b := range starts {
+		b.idom = b
+	}
 	for changed := true; changed; {
 		changed = false
-		for _, b := range f.rpo[1:] {
+		for _, b := range f.rpo {
+			if slices.Contains(starts, b) {
+				continue
+			}
 			var d *block
 			for _, p := range b.preds {
 				if p.idom == nil {
@@ -287,7 +314,9 @@ func (f *fn) dominators() {
 			}
 		}
 	}
-	entry.idom = nil
+	for _, b := range starts {
+		b.idom = nil
+	}
 	f.domDepth()
 }
 

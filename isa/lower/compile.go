@@ -70,17 +70,10 @@ func compile(m *ptx.Module, src *ptx.Func, t *isa.Target, opt Options, keepLoops
 		p.Notes = append(p.Notes, fmt.Sprintf("%s is written for sm_%d; every instruction of %s could be lowered to %s", m.File, m.SM, src.Name, t.Name))
 	}
 	limit := f.registerLimit(opt) - f.systemRegs()
-	regs := 0
-	var last *fn
-	for _, g := range f.link.units {
-		g.adopt(last)
-		n, err := g.back(opt, limit)
-		if err != nil {
-			return nil, false, &ErrorList{Kernel: src.Name, Target: t.Name, Errs: []error{&Error{File: m.File, Pos: g.src.Pos, Msg: err.Error()}}}
-		}
-		regs, last = max(regs, n), g
+	regs, err := f.link.back(opt, limit)
+	if err != nil {
+		return nil, false, err
 	}
-	f.adopt(last)
 	f.finish(p, regs, opt)
 	if p.LocalBytes > t.MaxLocalBytes {
 		return nil, false, &ErrorList{Kernel: src.Name, Target: t.Name, Errs: []error{&Error{File: m.File, Pos: src.Pos,
@@ -99,7 +92,7 @@ func compile(m *ptx.Module, src *ptx.Func, t *isa.Target, opt Options, keepLoops
 func newFn(t *isa.Target, m *ptx.Module, src *ptx.Func) *fn {
 	return &fn{t: t, m: m, src: src, nextReg: isa.VirtualBase, nextPred: isa.VirtualBase, nextUReg: isa.VirtualBase, nextUPred: isa.VirtualBase,
 		tuples: map[isa.Reg][]isa.Reg{}, utuples: map[isa.Reg][]isa.Reg{}, inTuple: map[isa.Reg]isa.Reg{}, inUTuple: map[isa.Reg]bool{},
-		halves: map[isa.Reg]bool{}, fileNum: map[int]int16{}, sizes: map[isa.SourcePos]int{}, syms: map[*ptx.Var]*symbol{}, locals: map[*ptx.Var]*symbol{}}
+		halves: map[isa.Reg]bool{}, fileNum: map[int]int16{}, sizes: map[isa.SourcePos]int{}, syms: map[*ptx.Var]*symbol{}, conv: map[int]*convention{}, locals: map[*ptx.Var]*symbol{}}
 }
 
 // adopt takes over what the units of a kernel share: placed variables, constants, source files.
@@ -108,16 +101,57 @@ func (f *fn) adopt(o *fn) {
 		return
 	}
 	f.files, f.fileNum, f.shared, f.constMem, f.bank4, f.bank2 = o.files, o.fileNum, o.shared, o.constMem, o.bank4, o.bank2
+	if f.own != nil {
+		f.localMem = max(f.localMem, o.localMem) // it becomes part of another unit's frame
+	}
 	f.texRefs, f.constRelocs, f.globals, f.syms, f.barriers, f.usesCC = o.texRefs, o.constRelocs, o.globals, o.syms, max(f.barriers, o.barriers), f.usesCC || o.usesCC
 }
 
-// back turns a translated unit into machine code with physical registers, and returns their number.
-func (f *fn) back(opt Options, limit int) (int, error) {
-	f.analyse()
-	if !opt.NoOptimise {
-		f.statementSizes()
-		f.optimise()
+// back turns the translated units into machine code with physical registers, and returns their number.
+func (u *unitInfo) back(opt Options, limit int) (regs int, err error) {
+	kernel := u.units[0]
+	private := u.callersFirst()
+	var order []*fn
+	for _, g := range u.units {
+		if g.own == nil {
+			order = append(order, g)
+		}
 	}
+	last := kernel
+	for _, g := range append(order, private...) {
+		if g.own != nil && !opt.NoOptimise {
+			g.takeConstants()
+		}
+		g.adopt(last)
+		g.analyse()
+		if !opt.NoOptimise {
+			g.statementSizes()
+			g.optimise()
+		}
+		last = g
+	}
+	for _, g := range append(order, private...) {
+		g.adopt(last)
+		g.legaliseCode(opt)
+		last = g
+	}
+	for _, g := range private {
+		u.units[g.root].absorb(g)
+	}
+	for _, g := range order {
+		g.adopt(last)
+		n, err := g.allocateCode(opt, limit)
+		if err != nil {
+			return 0, &ErrorList{Kernel: kernel.src.Name, Target: kernel.t.Name, Errs: []error{&Error{File: g.m.File, Pos: g.src.Pos, Msg: err.Error()}}}
+		}
+		regs, last = max(regs, n), g
+	}
+	kernel.adopt(last)
+	return regs, nil
+}
+
+// legaliseCode makes machine instructions of what the target has out of the optimised ones.
+func (f *fn) legaliseCode(opt Options) {
 	f.expandPseudos()
 	f.twoInputLogic()
 	f.legalise()
@@ -127,6 +161,11 @@ func (f *fn) back(opt Options, limit int) (int, error) {
 	if f.opaqueMoves {
 		f.mergeOpaque()
 	}
+}
+
+// allocateCode gives the unit its registers, and returns their number.
+func (f *fn) allocateCode(opt Options, limit int) (int, error) {
+	f.linkCalls()
 	f.analyse()
 	if f.unit == 0 || f.t.SM < 70 {
 		f.converge()
@@ -257,6 +296,12 @@ func (f *fn) front(p *isa.Program) error {
 	last := f
 	for i := 1; i < len(f.link.units); i++ { // translating one can add others
 		g := f.link.units[i]
+		if g.routine != nil {
+			g.adopt(last)
+			g.frontRoutine(&errs)
+			last = g
+			continue
+		}
 		if g.src.Body == nil {
 			errs = append(errs, &Error{File: f.m.File, Pos: g.src.Pos, Msg: fmt.Sprintf("function %s has no body in this file; link it before simulating", g.src.Name)})
 			continue
@@ -269,7 +314,7 @@ func (f *fn) front(p *isa.Program) error {
 	if errs = mergeErrors(checkNames(f.m, f.src), errs); len(errs) > 0 {
 		return &ErrorList{Kernel: f.src.Name, Target: f.t.Name, Errs: errs}
 	}
-	if len(f.link.units) > 1 && f.t.SM < 30 { // with calls it grows down from the top
+	if f.link.frames() > 1 && f.t.SM < 30 { // with calls it grows down from the top
 		f.blocks[0].insts[0].Src[0] = isa.C(1, 0x100)
 	}
 	for _, g := range f.link.units {

@@ -8,10 +8,13 @@ import (
 
 // region is the code between a point where lanes may part and the point where they meet again.
 type region struct {
-	head *block // the convergence barrier is set at its end
-	join *block
-	body map[*block]bool // blocks from head to join, without either
-	slot int             // convergence barrier register
+	head  *block // the convergence barrier is set at its end
+	join  *block
+	body  map[*block]bool // blocks from head to join, without either
+	slot  int             // convergence barrier register
+	unit  int             // private unit that it lies in, -1: the unit itself
+	calls map[int]bool    // private units that lanes can be in meanwhile
+	call  bool            // head ends in a call that lanes can leave apart
 }
 
 // converge inserts the instructions that bring diverged lanes together again: BSSY and BSYNC from Volta on, SSY and
@@ -24,11 +27,14 @@ func (f *fn) converge() {
 		if t == nil || t.Op != isa.OpBRA && t.Op != isa.OpBRX || len(b.succs) < 2 || t.Mod.Has(isa.ModU) || !u.divergentBranch(b) {
 			continue
 		}
-		if r := f.regionOf(b); r != nil && !(f.t.SM >= 70 && lonelyExit(r.join)) { // nobody waits for lanes that end there
+		if r := f.regionOf(b); r != nil && !(f.t.SM >= 70 && (lonelyExit(r.join) || lonelyReturn(r.join))) { // nobody waits for lanes that end there
 			regions = append(regions, r)
 		}
 	}
 	regions = mergeRegions(regions)
+	if len(f.entries) > 0 {
+		regions = f.aroundCalls(regions, u)
+	}
 	f.numberRegions(regions)
 	// Inner regions first, so that an outer region's join receives lanes that inner joins have gathered.
 	sort.SliceStable(regions, func(i, j int) bool { return regions[i].head.domDepth > regions[j].head.domDepth })
@@ -56,6 +62,9 @@ func (f *fn) regionOf(b *block) *region {
 		}
 		if head == join {
 			return nil
+		}
+		if k := len(head.insts); k > 0 && head.insts[k-1].Op == isa.OpCALL { // the block behind the call can be it
+			continue
 		}
 		body := map[*block]bool{}
 		work := append([]*block(nil), head.succs...)
@@ -120,7 +129,7 @@ func (f *fn) numberRegions(list []*region) {
 	for i, r := range list {
 		var used uint32
 		for _, o := range list[:i] {
-			if o.body[r.head] || o.head == r.head {
+			if o.body[r.head] || o.head == r.head || o.calls[r.unit] || r.calls[o.unit] || r.body[o.head] {
 				used |= 1 << o.slot
 			}
 		}
@@ -163,6 +172,10 @@ func (f *fn) insertRegion(r *region) {
 		clear := isa.Inst{Op: isa.OpBMOV, Mod: isa.Mod{Flags: isa.ModClear}, NDst: 1, NSrc: 1, Pos: pos}
 		clear.Dst[0], clear.Src[0] = rz, barrier
 		setup = []isa.Inst{clear, set}
+	}
+	if r.call {
+		f.gatherCall(r, setup, wait)
+		return
 	}
 	r.head.insts = append(r.head.insts[:at], append(setup, r.head.insts[at:]...)...)
 	gather := &block{insts: []isa.Inst{wait}, depth: r.join.depth}

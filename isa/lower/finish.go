@@ -9,6 +9,7 @@ const recursionStack = 8 << 10
 func (f *fn) code() ([]isa.Inst, []branchTable) {
 	frame := f.frameBytes()
 	start := map[*block]int{}
+	entryAt := map[int]int64{}
 	var out []isa.Inst
 	var tables []branchTable
 	function := f.unit != 0 && frame > 0
@@ -19,6 +20,11 @@ func (f *fn) code() ([]isa.Inst, []branchTable) {
 	}
 	for _, b := range f.blocks {
 		start[b] = n
+		for _, e := range f.entries {
+			if e.at == b {
+				entryAt[e.unit] = int64(n)
+			}
+		}
 		n += len(b.insts)
 		if function {
 			for i := range b.insts {
@@ -33,12 +39,16 @@ func (f *fn) code() ([]isa.Inst, []branchTable) {
 			in := b.insts[i]
 			in.Mod.Flags &^= modKeep | modApart | modWhole | modOpaque
 			to := b.to
-			if in.Op == isa.OpBSSY || in.Op == isa.OpSSY {
+			if in.Op == isa.OpBSSY || in.Op == isa.OpSSY || in.Op == isa.OpMOV && in.Src[0].Kind == isa.KindLabel {
 				to = f.syncs[in.Src[0].Imm]
+			}
+			if in.Op == isa.OpCALL || in.Op == isa.OpRET {
+				f.finishCall(&in, entryAt)
+				to = nil
 			}
 			for k := range in.Src[:in.NSrc] {
 				o := &in.Src[k]
-				if o.Kind == isa.KindLabel && to != nil && in.Op != isa.OpCALL {
+				if o.Kind == isa.KindLabel && to != nil {
 					o.Imm = int64(start[to])
 				}
 				if o.Kind == isa.KindMem && o.Imm >= incomingMark/2 {
@@ -63,6 +73,27 @@ func (f *fn) code() ([]isa.Inst, []branchTable) {
 		}
 	}
 	return out, tables
+}
+
+// finishCall drops what a call or return says to the package only, and gives a call of a function in the same code its place.
+func (f *fn) finishCall(in *isa.Inst, entryAt map[int]int64) {
+	if in.NSrc > 0 && in.Src[in.NSrc-1].Flags&flagSite != 0 {
+		in.NSrc--
+		in.Src[in.NSrc] = isa.Operand{}
+	}
+	if in.Op == isa.OpRET && in.NSrc > 0 {
+		in.Mod.Flags |= isa.ModREL | isa.ModNoInc
+	}
+	for k := range in.Src[:in.NSrc] {
+		o := &in.Src[k]
+		o.Flags &^= isa.Wide64
+		if at, ok := entryAt[int(o.Imm-unitMark)]; ok && o.Kind == isa.KindLabel {
+			o.Imm = at
+			if f.t.SM >= 70 {
+				in.Mod.Flags |= isa.ModREL | isa.ModNoInc
+			}
+		}
+	}
 }
 
 // branchTable is where an indexed branch can go: instruction indices, whose addresses lie in constant bank 2.
@@ -103,6 +134,10 @@ func (f *fn) finish(p *isa.Program, regs int, opt Options) {
 	var start []int64
 	var tables []branchTable
 	for _, g := range f.link.units {
+		if g.own != nil { // its code is part of another unit's
+			start = append(start, 0)
+			continue
+		}
 		code, own := g.code()
 		if g == f {
 			at, grown := f.frame(code, frame)
@@ -119,7 +154,7 @@ func (f *fn) finish(p *isa.Program, regs int, opt Options) {
 		start = append(start, base)
 		for i := range code {
 			for k := range code[i].Src[:code[i].NSrc] {
-				if o := &code[i].Src[k]; o.Kind == isa.KindLabel && code[i].Op != isa.OpCALL {
+				if o := &code[i].Src[k]; o.Kind == isa.KindLabel && o.Imm < unitMark {
 					o.Imm += base
 				}
 			}
@@ -127,12 +162,12 @@ func (f *fn) finish(p *isa.Program, regs int, opt Options) {
 		p.Insts = append(p.Insts, code...)
 	}
 	for i := range p.Insts {
-		if in := &p.Insts[i]; in.Op == isa.OpCALL && in.Src[0].Kind == isa.KindLabel {
-			in.Src[0].Imm = start[in.Src[0].Imm]
+		if in := &p.Insts[i]; in.Op == isa.OpCALL && in.Src[0].Kind == isa.KindLabel && in.Src[0].Imm >= unitMark {
+			in.Src[0].Imm = start[in.Src[0].Imm-unitMark]
 		}
 	}
 	p.Notes = append(p.Notes, f.link.notes...)
-	if len(f.link.units) > 1 {
+	if f.link.frames() > 1 {
 		reserve := int64(opt.StackBytes)
 		if reserve == 0 {
 			reserve = recursionStack
@@ -153,6 +188,11 @@ func (f *fn) finish(p *isa.Program, regs int, opt Options) {
 		}
 		p.Insts[i].PC = pc
 		pc += f.t.InstBytes
+	}
+	for i := range p.Insts { // return addresses
+		if in := &p.Insts[i]; in.Op == isa.OpMOV && in.Src[0].Kind == isa.KindLabel {
+			in.Src[0] = isa.Operand{Kind: isa.KindImm, Imm: int64(p.Insts[in.Src[0].Imm].PC)}
+		}
 	}
 	var entries []uint32
 	for _, at := range start {
@@ -210,7 +250,7 @@ func (f *fn) frame(code []isa.Inst, bytes int64) (int64, []isa.Inst) {
 			code = append(code[:i+1], append([]isa.Inst{f.moveStack(-bytes, in.Pos)}, code[i+1:]...)...)
 			for k := range code {
 				for s := range code[k].Src[:code[k].NSrc] {
-					if o := &code[k].Src[s]; o.Kind == isa.KindLabel && code[k].Op != isa.OpCALL && o.Imm > int64(i) {
+					if o := &code[k].Src[s]; o.Kind == isa.KindLabel && o.Imm < unitMark && o.Imm > int64(i) {
 						o.Imm++
 					}
 				}

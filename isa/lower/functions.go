@@ -30,7 +30,8 @@ type unitInfo struct {
 	slots     map[*ptx.Func]int64  // offset in constant bank 4 of a function's address
 	order     []*ptx.Func          // functions whose address is taken, in the order of their first use
 	data      []funcAddress        // function addresses in initialised data
-	cyclic    map[*ptx.Func]bool   // functions that can reach themselves through calls by name
+	byPointer map[*ptx.Func]bool   // functions that are called in the standard way
+	routines  map[routineKey]int   // units of division routines
 	calls     map[int]map[int]bool // unit -> units it calls by name
 	pointer   map[int]bool         // units with calls through pointers
 }
@@ -51,15 +52,72 @@ func (u *unitInfo) note(text string) {
 }
 
 func newUnitInfo() *unitInfo {
-	return &unitInfo{byFunc: map[*ptx.Func]int{}, slots: map[*ptx.Func]int64{}, cyclic: map[*ptx.Func]bool{}, calls: map[int]map[int]bool{}, pointer: map[int]bool{}}
+	return &unitInfo{byFunc: map[*ptx.Func]int{}, slots: map[*ptx.Func]int64{}, routines: map[routineKey]int{}, calls: map[int]map[int]bool{}, pointer: map[int]bool{}}
 }
 
-// separate says that calls of the function by name stay calls.
-func (c *compiler) separate(fu *ptx.Func) bool {
-	u := c.f.link
-	if v, known := u.cyclic[fu]; known {
-		return v
+// standard says that a function is called in the standard way, because its address is taken, it reaches itself, or a function that is
+// called so calls it.
+func (u *unitInfo) standard(m *ptx.Module, fu *ptx.Func) bool {
+	if u.byPointer == nil {
+		u.byPointer = map[*ptx.Func]bool{}
+		var add func(g *ptx.Func)
+		add = func(g *ptx.Func) {
+			if g == nil || g.Body == nil || u.byPointer[g] {
+				return
+			}
+			u.byPointer[g] = true
+			for _, h := range calledFunctions(m, g.Body) {
+				add(h)
+			}
+		}
+		for _, v := range m.Vars {
+			for _, e := range v.Init {
+				add(functionNamed(m, e.Symbol))
+			}
+		}
+		for _, g := range m.Funcs {
+			if g.Body != nil {
+				addressesIn(m, g.Body, add)
+			}
+			if !g.Entry && reachesItself(m, g) {
+				add(g)
+			}
+		}
 	}
+	return u.byPointer[fu]
+}
+
+// addressesIn calls visit for the functions whose address the body takes.
+func addressesIn(m *ptx.Module, b *ptx.Block, visit func(g *ptx.Func)) {
+	for _, st := range b.Stmts {
+		switch x := st.(type) {
+		case *ptx.Block:
+			addressesIn(m, x, visit)
+		case *ptx.Targets:
+			for _, name := range x.Names {
+				visit(functionNamed(m, name))
+			}
+		case *ptx.Var:
+			for _, e := range x.Init {
+				visit(functionNamed(m, e.Symbol))
+			}
+		case *ptx.Instr:
+			list := x.Args
+			if x.Op == "call" && len(list) > 0 {
+				list = list[1:]
+			}
+			anyArg(list, func(a *ptx.Arg) bool {
+				if a.Kind == ptx.ArgName || a.Kind == ptx.ArgAddr {
+					visit(functionNamed(m, a.Name))
+				}
+				return false
+			})
+		}
+	}
+}
+
+// reachesItself says that a function calls itself by name, directly or through others.
+func reachesItself(m *ptx.Module, fu *ptx.Func) bool {
 	seen := map[*ptx.Func]bool{}
 	var reaches func(g *ptx.Func) bool
 	reaches = func(g *ptx.Func) bool {
@@ -67,15 +125,14 @@ func (c *compiler) separate(fu *ptx.Func) bool {
 			return false
 		}
 		seen[g] = true
-		for _, h := range calledFunctions(c.f.m, g.Body) {
+		for _, h := range calledFunctions(m, g.Body) {
 			if h == fu || reaches(h) {
 				return true
 			}
 		}
 		return false
 	}
-	u.cyclic[fu] = reaches(fu)
-	return u.cyclic[fu]
+	return reaches(fu)
 }
 
 // calledFunctions are the functions that a body calls by name.
@@ -118,11 +175,68 @@ func (f *fn) unitOf(fu *ptx.Func) int {
 	if n, ok := u.byFunc[fu]; ok {
 		return n
 	}
-	g := newFn(f.t, f.m, fu)
-	g.link, g.unit = u, len(u.units)
+	g := f.newUnit(fu)
 	u.byFunc[fu] = g.unit
-	u.units = append(u.units, g)
+	if f.t.SM >= 20 && !u.standard(f.m, fu) {
+		g.own = &convention{}
+		for _, v := range fu.Params {
+			for range passWords(v) {
+				r := isa.Reg(0)
+				if mentions(fu.Body, v.Name) {
+					r = g.newReg()
+				}
+				g.own.params = append(g.own.params, r)
+			}
+		}
+		for _, v := range fu.Returns {
+			for range passWords(v) {
+				g.own.results = append(g.own.results, g.newReg())
+			}
+		}
+	}
 	return g.unit
+}
+
+// newUnit adds a unit for the function.
+func (f *fn) newUnit(fu *ptx.Func) *fn {
+	u := f.link
+	g := newFn(f.t, f.m, fu)
+	g.link, g.unit, g.opaqueMoves = u, len(u.units), f.opaqueMoves
+	u.units = append(u.units, g)
+	return g
+}
+
+// mentions says that an instruction of the body names the variable.
+func mentions(b *ptx.Block, name string) bool {
+	named := func(a *ptx.Arg) bool { return a.Name == name }
+	for _, st := range b.Stmts {
+		switch x := st.(type) {
+		case *ptx.Block:
+			if mentions(x, name) {
+				return true
+			}
+		case *ptx.Instr:
+			for _, list := range [][]ptx.Arg{x.Args, x.CallArgs, x.CallRet} {
+				if anyArg(list, named) {
+					return true
+				}
+			}
+			if x.Guard != nil && x.Guard.Name == name {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// anyArg says that one of the arguments, or of their elements, is what is looked for.
+func anyArg(list []ptx.Arg, is func(a *ptx.Arg) bool) bool {
+	for i := range list {
+		if is(&list[i]) || anyArg(list[i].Elems, is) {
+			return true
+		}
+	}
+	return false
 }
 
 // functionSlot is the offset in constant bank 4 of the function's address.
@@ -238,7 +352,7 @@ func (c *compiler) realCall(in *ptx.Instr, fu *ptx.Func, target word, params, re
 			c.f.link.calls[c.f.unit] = map[int]bool{}
 		}
 		c.f.link.calls[c.f.unit][n] = true
-		b.emit(isa.OpCALL, isa.Mod{}, nil, []word{{Kind: isa.KindLabel, Imm: int64(n)}})
+		b.emit(isa.OpCALL, isa.Mod{}, nil, []word{{Kind: isa.KindLabel, Imm: unitMark + int64(n)}})
 	} else {
 		c.f.link.pointer[c.f.unit] = true
 		b.emit(isa.OpCALL, isa.Mod{}, nil, []word{target})
@@ -295,11 +409,16 @@ func (c *compiler) indirectCall(in *ptx.Instr, s *scope) {
 
 // frontFunction translates a function that is compiled on its own.
 func (f *fn) frontFunction(module *scope, errs *[]error) {
-	f.localAlign = 16
 	c := &compiler{f: f, b: &builder{f: f}, errs: errs}
 	b := c.b
 	b.place(&block{label: f.src.Name})
 	inner := newScope(module)
+	if f.own != nil {
+		c.privateBody(inner)
+		*errs = append(*errs, f.errs...)
+		return
+	}
+	f.localAlign = 16
 	s := signatureOf(f.src.Params, f.src.Returns)
 	f.incoming = s.bytes
 	words := make([][]word, len(s.vars))
@@ -330,6 +449,32 @@ func (f *fn) frontFunction(module *scope, errs *[]error) {
 	*errs = append(*errs, f.errs...)
 }
 
+// privateBody translates a private function.
+func (c *compiler) privateBody(inner *scope) {
+	f, b := c.f, c.b
+	words := func(list []*ptx.Var) []word {
+		var all []word
+		for _, v := range list {
+			if err := inner.declare(f, v); err != nil {
+				c.reportAt(v.Pos, "", "%v", err)
+				return nil
+			}
+			w := c.symWords(inner.names[v.Name])
+			all = append(all, w[:min(len(w), passWords(v))]...)
+		}
+		return all
+	}
+	b.takeParams(words(f.src.Params))
+	results := words(f.src.Returns)
+	end := b.newBlock()
+	b.returnTo = end
+	c.keepInMemory(f.src.Params, f.src.Body, inner)
+	c.block(f.src.Body, inner)
+	b.in, b.guard = nil, word{}
+	b.place(end)
+	b.giveResults(results)
+}
+
 // expandCalls makes every call the end of a block and saves what is needed after it.
 func (f *fn) expandCalls() {
 	if !f.realCalls {
@@ -341,7 +486,7 @@ func (f *fn) expandCalls() {
 		for {
 			at := -1
 			for i := range cur.insts {
-				if cur.insts[i].Op == isa.OpCALL {
+				if cur.insts[i].Op == isa.OpCALL && f.site(&cur.insts[i]) == nil {
 					at = i
 					break
 				}
@@ -364,10 +509,13 @@ func (f *fn) expandCalls() {
 	l := f.live()
 	home := map[int]int64{}
 	for i, b := range f.blocks {
-		if !b.afterCall {
+		if !b.afterCall || len(f.blocks[i-1].insts) == 0 {
 			continue
 		}
 		call := f.blocks[i-1]
+		if in := &call.insts[len(call.insts)-1]; in.Op != isa.OpCALL || f.site(in) != nil {
+			continue
+		}
 		x := &builder{f: f, cur: &block{}}
 		y := &builder{f: f, cur: &block{}}
 		pos := call.insts[len(call.insts)-1].Pos
@@ -400,7 +548,7 @@ func (f *fn) expandCalls() {
 
 // separateCode says that the unit calls or is called. It uses no uniform registers: they belong to the warp, and lanes that
 // are in a callee would overwrite those of lanes that are not.
-func (f *fn) separateCode() bool { return f.realCalls || f.unit != 0 }
+func (f *fn) separateCode() bool { return f.unit != 0 }
 
 // frameBytes is the size of the unit's stack frame, parameters and results included.
 func (f *fn) frameBytes() int64 {
@@ -469,5 +617,17 @@ func (f *fn) placeFunctionAddresses(start []uint32) {
 
 // describeUnits is a note for the reader of the results.
 func (u *unitInfo) describe(bytes int64) string {
-	return fmt.Sprintf("%d functions are called, not inlined; the stack is %d bytes a thread", len(u.units)-1, bytes)
+	return fmt.Sprintf("%d functions have a stack frame; the stack is %d bytes a thread", u.frames()-1, bytes)
+}
+
+// frames is the number of units with a frame of their own: the kernel, and functions that are called through pointers or that
+// reach themselves.
+func (u *unitInfo) frames() int {
+	n := 0
+	for _, g := range u.units {
+		if g.own == nil {
+			n++
+		}
+	}
+	return n
 }

@@ -61,7 +61,14 @@ type fn struct {
 	madLo         madNote               // the last mad.lo.cc, until its madc.hi
 	link          *unitInfo             // the kernel's functions that are not inlined
 	unit          int                   // number in link.units
-	realCalls     bool                  // it makes calls that are not inlined
+	realCalls     bool                  // it makes calls of functions with a frame of their own
+	privateCalls  bool                  // it makes calls of functions that become part of its code
+	sites         []*callSite           // what CALL and RET do besides their operands
+	conv          map[int]*convention   // how this unit calls private ones, by unit
+	own           *convention           // of a private unit: its registers for parameters and results
+	entries       []entry               // private functions in the unit's code
+	routine       func(x *expander)     // what a private unit that no PTX function stands for does
+	root          int                   // unit whose code a private one becomes part of
 	incoming      int64                 // bytes of parameters and results on the stack
 	localAlign    int64                 // alignment that local variables need
 	opaqueMoves   bool                  // Options.OpaqueMoves
@@ -115,6 +122,9 @@ const (
 	// sizeZero, of a PRMT: an extension with zeros, after which another is dropped. Of a LOP3: the extension of a 16-bit
 	// number to 32 bits.
 	sizeZero uint8 = 1
+	// sizePass, of a MOV: it hands a value to a called function or takes one over from it; the register on the other side is
+	// read or written by the call, whose operands do not name it.
+	sizePass uint8 = 64
 )
 
 // modOpaque marks a MOV that the optimiser does not look through (Options.OpaqueMoves); it keeps what it moves even if

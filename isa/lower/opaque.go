@@ -8,7 +8,7 @@ import "github.com/sarchlab/smsim/isa"
 func (f *fn) mergeOpaque() {
 	n := f.numbering()
 	isOpaque := func(in *isa.Inst) bool {
-		return in.Op == isa.OpMOV && in.Mod.Has(modOpaque) && in.Src[0].Kind == isa.KindReg && in.Src[0].Reg >= isa.VirtualBase
+		return in.Op == isa.OpMOV && in.Mod.Has(modOpaque) && !passes(in) && in.Src[0].Kind == isa.KindReg && in.Src[0].Reg >= isa.VirtualBase
 	}
 	parent := map[isa.Reg]isa.Reg{}
 	var root func(r isa.Reg) isa.Reg

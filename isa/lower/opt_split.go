@@ -22,6 +22,9 @@ func (f *fn) splitVariables() {
 	for id := range variable {
 		variable[id] = writes[id] > 1
 	}
+	for _, id := range f.passed(n) { // CALL and RET do not name it
+		variable[id] = false
+	}
 	for _, regs := range f.tuples { // words of a tuple are renamed together or not at all
 		some := false
 		for _, r := range regs {

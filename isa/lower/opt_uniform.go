@@ -48,6 +48,9 @@ func (f *fn) uniformity() *uniformity {
 		cache[l] = m
 		return m
 	}
+	if f.own != nil {
+		visitPassed(f.own.params, n, func(id int) { u.divergent[id] = true })
+	}
 	spread := map[*block]bool{}
 	for changed := true; changed; {
 		changed = false
@@ -59,6 +62,9 @@ func (f *fn) uniformity() *uniformity {
 		for _, b := range f.rpo {
 			for i := range b.insts {
 				in := &b.insts[i]
+				if s := f.site(in); s != nil && len(s.defs) > 0 && !f.contains(s.unit) {
+					visitPassed(s.defs, n, mark)
+				}
 				if in.NDst == 0 {
 					continue
 				}

@@ -170,6 +170,7 @@ func (f *fn) newAllocation() *allocation {
 	}
 	pos := int32(0)
 	live := newBitset(t)
+	written := f.clobbers(n)
 	for _, b := range f.blocks {
 		weight := 1.0
 		for range min(b.depth, 6) {
@@ -211,6 +212,9 @@ func (f *fn) newAllocation() *allocation {
 					})
 				})
 			}
+			if s := f.site(in); s != nil && written[s.unit] != nil {
+				a.keepAcross(in, live, written[s.unit])
+			}
 			f.defs(in, n, live.set) // a dead result still needs a register of its own
 			f.defs(in, n, func(d int) {
 				file := n.file(int32(d))
@@ -231,9 +235,9 @@ func (f *fn) newAllocation() *allocation {
 		}
 	}
 	// Registers that are live on entry without a definition interfere with each other.
-	if len(f.rpo) > 0 {
+	for _, start := range f.starts() {
 		var ids []int32
-		l.in[0].each(func(i int) { ids = append(ids, int32(i)) })
+		l.in[start.id].each(func(i int) { ids = append(ids, int32(i)) })
 		for x := range ids {
 			for y := range x {
 				if n.file(ids[x]) == n.file(ids[y]) {
@@ -243,6 +247,23 @@ func (f *fn) newAllocation() *allocation {
 		}
 	}
 	return a
+}
+
+// keepAcross keeps the registers that are live after a call, other than its results, apart from those that the function writes.
+func (a *allocation) keepAcross(call *isa.Inst, live, written bitset) {
+	results := map[int]bool{}
+	a.f.defs(call, a.n, func(id int) { results[id] = true })
+	live.each(func(id int) {
+		if results[id] {
+			return
+		}
+		file := a.n.file(int32(id))
+		written.each(func(w int) {
+			if a.n.file(int32(w)) == file {
+				a.addEdge(int32(id), int32(w))
+			}
+		})
+	})
 }
 
 func (n numbering) rangeOf(file int) (lo, hi int) {

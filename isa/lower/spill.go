@@ -108,6 +108,9 @@ func (f *fn) spillUnits(a *allocation, ids []int32) {
 			}
 		}
 	}
+	for r := range home {
+		f.unpass(r)
+	}
 	before := f.numbering()
 	f.rewriteSpills(home, predHome)
 	after := f.numbering()

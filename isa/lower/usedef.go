@@ -95,6 +95,18 @@ func (f *fn) uses(in *isa.Inst, n numbering, visit func(id int)) {
 	if in.Guard.Kind != isa.KindNone {
 		f.guardedDefs(in, n, false, visit)
 	}
+	if s := f.site(in); s != nil {
+		visitPassed(s.uses, n, visit)
+	}
+}
+
+// visitPassed calls visit for registers that a call or return uses without naming them.
+func visitPassed(regs []isa.Reg, n numbering, visit func(id int)) {
+	for _, r := range regs {
+		if r != 0 {
+			visit(n.of(isa.KindReg, r))
+		}
+	}
 }
 
 // guardedDefs calls visit for the results of a guarded instruction that nobody reads in lanes where the guard is false
@@ -123,6 +135,9 @@ func (f *fn) defs(in *isa.Inst, n numbering, visit func(id int)) {
 	for i := range in.Dst[:in.NDst] {
 		f.members(&in.Dst[i], func(kind isa.OperandKind, r isa.Reg) { visit(n.of(kind, r)) })
 	}
+	if s := f.site(in); s != nil {
+		visitPassed(s.defs, n, visit)
+	}
 }
 
 // writesMemory says that the instruction stores or orders memory accesses.
@@ -137,7 +152,7 @@ func writesMemory(in *isa.Inst) bool {
 
 // hasEffect says that the instruction must stay even if nobody reads its results.
 func hasEffect(in *isa.Inst) bool {
-	if writesMemory(in) || in.Mod.Flags&(modOpaque|modWhole) != 0 {
+	if writesMemory(in) || in.Mod.Flags&(modOpaque|modWhole) != 0 || passes(in) {
 		return true
 	}
 	switch c := in.Class(); {

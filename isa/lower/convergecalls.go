@@ -1,0 +1,113 @@
+package lower
+
+import "github.com/sarchlab/smsim/isa"
+
+// lonelyReturn says that a block only copies results and returns: lanes that a private function parted return one after the other,
+// and its caller gathers them, as in ptxas's code.
+func lonelyReturn(b *block) bool {
+	if b == nil || len(b.insts) == 0 || b.insts[len(b.insts)-1].Op != isa.OpRET {
+		return false
+	}
+	for i := range b.insts[:len(b.insts)-1] {
+		if b.insts[i].Op != isa.OpMOV {
+			return false
+		}
+	}
+	return true
+}
+
+// aroundCalls notes which private units lanes can be in while a region is open, and adds a region around every call of a unit whose
+// lanes can return apart.
+func (f *fn) aroundCalls(regions []*region, u *uniformity) []*region {
+	unitOf := map[*block]int{}
+	callees := map[int]map[int]bool{} // what a unit calls, directly or not
+	apart := map[int]bool{}
+	for _, e := range f.entries {
+		callees[e.unit] = map[int]bool{e.unit: true}
+		for _, b := range reachable(e.at) {
+			unitOf[b] = e.unit
+			for i := range b.insts {
+				if s := f.site(&b.insts[i]); s != nil && f.contains(s.unit) {
+					callees[e.unit][s.unit] = true
+				}
+			}
+			if len(b.succs) > 1 && u.divergentBranch(b) && (b.ipdom == nil || lonelyReturn(b.ipdom)) {
+				apart[e.unit] = true
+			}
+		}
+	}
+	for changed := true; changed; {
+		changed = false
+		for _, set := range callees {
+			for c := range set {
+				for d := range callees[c] {
+					if !set[d] {
+						set[d], changed = true, true
+					}
+				}
+			}
+		}
+	}
+	owner := func(b *block) int {
+		if n, ok := unitOf[b]; ok {
+			return n
+		}
+		return -1
+	}
+	calls := func(b *block, into map[int]bool) {
+		for i := range b.insts {
+			if s := f.site(&b.insts[i]); s != nil && s.unit >= 0 {
+				for c := range callees[s.unit] {
+					into[c] = true
+				}
+			}
+		}
+	}
+	for _, r := range regions {
+		r.unit, r.calls = owner(r.head), map[int]bool{}
+		for b := range r.body {
+			calls(b, r.calls)
+		}
+	}
+	if f.t.SM < 70 {
+		return regions
+	}
+	for i, b := range f.blocks {
+		if len(b.insts) == 0 || i+1 == len(f.blocks) {
+			continue
+		}
+		if s := f.site(&b.insts[len(b.insts)-1]); s != nil && apart[s.unit] {
+			r := &region{head: b, join: f.blocks[i+1], unit: owner(b), calls: map[int]bool{}, call: true}
+			calls(b, r.calls)
+			regions = append(regions, r)
+		}
+	}
+	return regions
+}
+
+// gatherCall puts the region's barrier around the call at the end of its head: the lanes return to the wait.
+func (f *fn) gatherCall(r *region, setup []isa.Inst, wait isa.Inst) {
+	n := len(r.head.insts) - 1
+	call := r.head.insts[n]
+	at := n
+	back := -1
+	for i := n - 1; i >= 0; i-- { // before the return address is taken
+		if in := &r.head.insts[i]; in.Op == isa.OpMOV && in.Src[0].Kind == isa.KindLabel {
+			back, at = int(in.Src[0].Imm), i
+			break
+		}
+	}
+	rest := append([]isa.Inst(nil), r.head.insts[at:n]...)
+	r.head.insts = append(append(append(r.head.insts[:at], setup...), rest...), call)
+	gather := &block{insts: []isa.Inst{wait}, depth: r.head.depth, loop: r.head.loop, afterCall: true}
+	if back >= 0 {
+		f.syncs[back] = gather
+	}
+	f.syncs = append(f.syncs, r.join)
+	for k, b := range f.blocks {
+		if b == r.join {
+			f.blocks = append(f.blocks[:k], append([]*block{gather}, f.blocks[k:]...)...)
+			break
+		}
+	}
+}
