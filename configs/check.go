@@ -5,6 +5,7 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/sarchlab/smsim/isa"
@@ -168,16 +169,24 @@ func checkValues(v reflect.Value, path, pattern string) *fault {
 	return nil
 }
 
-func checkNumber(x float64, path, pattern string) *fault {
-	b, ok := limits[pattern]
-	if !ok {
-		b = bounds{0, unlimited}
+// formatNumber writes a number with all its digits and no exponent.
+func formatNumber(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
+
+// boundsOf are the limits of the number with a key, given with * for row names.
+func boundsOf(pattern string) bounds {
+	if b, ok := limits[pattern]; ok {
+		return b
 	}
+	return bounds{0, unlimited}
+}
+
+func checkNumber(x float64, path, pattern string) *fault {
+	b := boundsOf(pattern)
 	if !(x >= b.low && x <= b.high) { // nor is it a number if it is neither
 		if x < b.low && b.high >= unlimited {
-			return &fault{path, fmt.Sprintf("%s: %v is out of range: at least %v", path, x, b.low)}
+			return &fault{path, fmt.Sprintf("%s: %s is out of range: at least %s", path, formatNumber(x), formatNumber(b.low))}
 		}
-		return &fault{path, fmt.Sprintf("%s: %v is out of range: %v to %v", path, x, b.low, b.high)}
+		return &fault{path, fmt.Sprintf("%s: %s is out of range: %s to %s", path, formatNumber(x), formatNumber(b.low), formatNumber(b.high))}
 	}
 	return nil
 }

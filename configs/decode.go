@@ -1,6 +1,7 @@
 package configs
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"reflect"
@@ -83,6 +84,9 @@ func setScalar(v reflect.Value, text string) error {
 	switch v.Kind() {
 	case reflect.Int:
 		i, err := strconv.Atoi(strings.ReplaceAll(text, "_", ""))
+		if errors.Is(err, strconv.ErrRange) {
+			return fmt.Errorf("%s is too large", text)
+		}
 		if err != nil {
 			return fmt.Errorf("expected a whole number, found %q", text)
 		}

@@ -48,7 +48,8 @@ func (a *Arch) follow(set []Override) []Override {
 				if scaled, ok := Scaled(s.Value, text); ok {
 					s.Value = scaled
 				}
-				if v, err := strconv.ParseFloat(s.Value, 64); err == nil {
+				// What its own limits refuse is followed by nothing: the error is then of the key that was set.
+				if v, err := strconv.ParseFloat(s.Value, 64); err == nil && v >= boundsOf(k).low && v <= boundsOf(k).high {
 					value[k] = v
 				}
 			}
@@ -57,7 +58,7 @@ func (a *Arch) follow(set []Override) []Override {
 	var out []Override
 	follow := func(key string, v float64) {
 		moved[key], value[key] = true, v
-		out = append(out, Override{Key: key, Value: strconv.FormatFloat(v, 'f', -1, 64)})
+		out = append(out, Override{Key: key, Value: formatNumber(v)})
 	}
 	for again := true; again; {
 		again = false

@@ -43,6 +43,8 @@ func TestFollowValues(t *testing.T) {
 		{[]Override{{Key: "memory.l2_latency", Value: "5000"}, {Key: "memory.dram_latency", Value: "6000"}}, []Override{{Key: "memory.l2_latency_far", Value: "5000"}}},
 		{[]Override{{Key: "memory.l2_latency", Value: "5000"}, {Key: "memory.dram_latency", Value: "400"}}, []Override{{Key: "memory.l2_latency_far", Value: "5000"}}},
 		{[]Override{{Key: "memory.dram_latency", Value: "20"}}, []Override{{Key: "lsu.l1_latency", Value: "20"}, {Key: "memory.l2_latency", Value: "20"}}},
+		{[]Override{{Key: "memory.dram_latency", Value: "-20"}}, nil}, // refused itself, so that the error is about it
+		{[]Override{{Key: "memory.dram_latency", Value: "x-1"}}, nil},
 		{[]Override{{Key: "warp_scheduler", Value: "lrr"}}, nil},
 	} {
 		if got := a.follow(c.set); !slices.Equal(got, c.want) {

@@ -70,8 +70,10 @@ type Result struct {
 	Occupancy  Occupancy    `json:"occupancy"`
 	Memory     MemoryUse    `json:"memory"`
 	// MemoryCeiling is the most bytes a cycle that DRAM gives this SM in this launch; 0: unknown.
-	MemoryCeiling float64   `json:"memory_ceiling_bytes_per_cycle"`
-	Hot           []HotInst `json:"hottest"` // by warp-cycles attributed, most first
+	MemoryCeiling float64 `json:"memory_ceiling_bytes_per_cycle"`
+	// L2Ceiling is the most bytes a cycle that this SM reads from L2 in this launch; 0: unknown.
+	L2Ceiling float64   `json:"l2_ceiling_bytes_per_cycle"`
+	Hot       []HotInst `json:"hottest"` // by warp-cycles attributed, most first
 
 	Limiter    Limiter  `json:"limiter"`
 	Confidence string   `json:"confidence"` // weakest of the numbers that mattered: measured, published, derived, assumed
@@ -180,6 +182,8 @@ const (
 	LimitOccupancy LimiterKind = "occupancy"
 	LimitBarrier   LimiterKind = "barrier"
 	LimitFetch     LimiterKind = "instruction_fetch"
+	LimitConstants LimiterKind = "constants" // misses of the constant caches
+	LimitLaunch    LimiterKind = "launch"    // starting blocks and the end of the grid
 	LimitRegFile   LimiterKind = "register_file"
 	LimitShared    LimiterKind = "shared_memory" // its data stage passes a request several times
 )
@@ -187,7 +191,7 @@ const (
 // Limiter names what bounds the run, with the evidence in one sentence.
 type Limiter struct {
 	Kind     LimiterKind `json:"kind"`
-	What     string      `json:"what"`     // pipe, memory level or warp state concerned: "alu", "long_scoreboard", "L2"
+	What     string      `json:"what"`     // what of it: a pipe, a memory level's latency or bandwidth, a warp state: "alu", "L2 latency", "wait"
 	Sentence string      `json:"sentence"` // one sentence with the numbers
 }
 

@@ -95,8 +95,11 @@ func (s *SM) describe(a *configs.Arch, p *isa.Program, l *isa.Launch, opt *Optio
 		}
 		d.Pipes = append(d.Pipes, observe.Pipe{Name: spec.name, Instances: n})
 	}
-	d.DRAMBytesCycle = a.Memory.DRAMBytesCycle
+	d.DRAMBytesCycle, d.L2BytesCycle = a.Memory.DRAMBytesCycle, a.Memory.L2BytesCycle
 	if opt.AllSMsActive {
+		if a.Memory.L2BytesCycleAll > 0 {
+			d.L2BytesCycle = a.Memory.L2BytesCycleAll
+		}
 		d.DRAMBytesCycle = a.Memory.DRAMBytesCycleAll
 		if opt.DRAMBytesCycle > 0 {
 			d.DRAMBytesCycle = opt.DRAMBytesCycle

@@ -161,10 +161,10 @@ func explain(c *Comparison) string {
 	default:
 		s += fmt.Sprintf(", and IPC stays (%.2f and %.2f)", c.base.IPC, c.vari.IPC)
 	}
-	if limiterKey(c.base) == limiterKey(c.vari) && shortLimiter(c.base) == shortLimiter(c.vari) {
-		return s + fmt.Sprintf("; both are limited by %s.", shortLimiter(c.base))
+	if limiterKey(c.base) == limiterKey(c.vari) && ShortLimiter(c.base) == ShortLimiter(c.vari) {
+		return s + fmt.Sprintf("; both are limited by %s.", ShortLimiter(c.base))
 	}
-	return s + fmt.Sprintf("; %s is limited by %s, %s by %s.", base, shortLimiter(c.base), variant, shortLimiter(c.vari))
+	return s + fmt.Sprintf("; %s is limited by %s, %s by %s.", base, ShortLimiter(c.base), variant, ShortLimiter(c.vari))
 }
 
 // warpsWords says how many warps are resident, of both sides if they differ.
@@ -207,10 +207,10 @@ func whyDifferent(low, high *Comparison) string {
 		reasons = append(reasons, fmt.Sprintf("the saving in instructions grows from %.2fx to %.2fx", low.InstructionRatio, high.InstructionRatio))
 	}
 	if limiterKey(low.base) != limiterKey(high.base) {
-		reasons = append(reasons, fmt.Sprintf("the limit of %s moves from %s to %s", base, shortLimiter(low.base), shortLimiter(high.base)))
+		reasons = append(reasons, fmt.Sprintf("the limit of %s moves from %s to %s", base, ShortLimiter(low.base), ShortLimiter(high.base)))
 	}
 	if limiterKey(low.vari) != limiterKey(high.vari) {
-		reasons = append(reasons, fmt.Sprintf("the limit of %s moves from %s to %s", variant, shortLimiter(low.vari), shortLimiter(high.vari)))
+		reasons = append(reasons, fmt.Sprintf("the limit of %s moves from %s to %s", variant, ShortLimiter(low.vari), ShortLimiter(high.vari)))
 	}
 	if reasons == nil {
 		reasons = append(reasons, fmt.Sprintf("more warps hide what the saved instructions used to hide: IPC of %s is %.0f %% of that of %s there and %.0f %% here",
@@ -265,7 +265,7 @@ func acrossArchs(rep *Report) string {
 	s := fmt.Sprintf("Between architectures, at %s: %.2fx on %s, %.2fx on %s.", at, low.SpeedUp, low.Arch, high.SpeedUp, high.Arch)
 	for _, c := range []*Comparison{low, high} {
 		variant, _ := sides(c)
-		s += fmt.Sprintf(" On %s %s executes %s (%s) and is limited by %s.", c.Arch, variant, fewer(c.InstructionRatio), changeWords(c), shortLimiter(c.vari))
+		s += fmt.Sprintf(" On %s %s executes %s (%s) and is limited by %s.", c.Arch, variant, fewer(c.InstructionRatio), changeWords(c), ShortLimiter(c.vari))
 	}
 	return s
 }

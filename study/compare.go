@@ -52,7 +52,7 @@ func compareRuns(a, b *Run, label string) Comparison {
 	c := Comparison{Arch: a.Arch, Launch: a.Launch, Label: label, Baseline: a.Variant, Variant: b.Variant, base: a, vari: b,
 		SpeedUp:          float64(a.Cycles) / float64(b.Cycles) * work,
 		InstructionRatio: float64(a.WarpInstructions) / float64(b.WarpInstructions) * work,
-		BaselineLimiter:  shortLimiter(a), VariantLimiter: shortLimiter(b)}
+		BaselineLimiter:  ShortLimiter(a), VariantLimiter: ShortLimiter(b)}
 	c.IPCRatio = c.SpeedUp / c.InstructionRatio
 	return c
 }

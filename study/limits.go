@@ -3,12 +3,13 @@ package study
 import (
 	"fmt"
 	"sort"
+	"strings"
 
 	"github.com/sarchlab/smsim/sim"
 )
 
-// shortLimiter is a run's limiter in a few words: "alu pipe 82 %", "latency (wait)", "memory (L2)".
-func shortLimiter(r *Run) string {
+// ShortLimiter is a run's limiter in a few words: "alu pipe 82 %", "latency (wait)", "L2 bandwidth".
+func ShortLimiter(r *Run) string {
 	l := &r.Limiter
 	switch {
 	case l.Kind == sim.LimitPipe:
@@ -18,12 +19,14 @@ func shortLimiter(r *Run) string {
 		return l.What + " pipe"
 	case l.Kind == sim.LimitIssue:
 		return fmt.Sprintf("issue %.0f %%", 100*r.IssueSlots.Utilization)
-	case l.Kind == sim.LimitShared:
+	case l.Kind == sim.LimitShared, l.Kind == sim.LimitMemory && strings.Contains(l.What, " "): // "L2 latency", "DRAM bandwidth"
 		return l.What
-	case l.What == "" || l.What == string(l.Kind):
-		return string(l.Kind)
 	}
-	return fmt.Sprintf("%s (%s)", l.Kind, l.What)
+	kind := strings.ReplaceAll(string(l.Kind), "_", " ")
+	if l.What == "" || l.What == string(l.Kind) {
+		return kind
+	}
+	return fmt.Sprintf("%s (%s)", kind, l.What)
 }
 
 // limiterKey is what limits the run without numbers, for telling whether two runs have the same limit.

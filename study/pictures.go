@@ -160,11 +160,11 @@ func studyFigures(rep *Report) ([]figure, error) {
 				}
 			}
 		}
-		s, err := plots.WarpStateStacks("Where warps spend their time on "+a, results(both))
+		s, err := statesFigure(a+"_states", "Where warps spend their time on "+a, "runs", both)
 		if err != nil {
 			return nil, err
 		}
-		figs = append(figs, figure{a + "_states", s, 150 + 24*float64(len(both))})
+		figs = append(figs, s)
 		more, err := machineFigures(rep, last, fmt.Sprintf("%s, %s", a, ends[len(ends)-1]), a+"_")
 		if err != nil {
 			return nil, err
@@ -182,14 +182,43 @@ func studyFigures(rep *Report) ([]figure, error) {
 
 // runFigures are the pictures of a report that is no study.
 func runFigures(rep *Report) ([]figure, error) {
-	runs := rep.Runs[:min(len(rep.Runs), 8)]
-	s, err := plots.WarpStateStacks("Where warps spend their time: "+runs[0].Variant, results(runs))
+	title := rep.Runs[0].Variant
+	s, err := statesFigure("states", "Where warps spend their time: "+title, "runs", rep.Runs)
 	if err != nil {
 		return nil, err
 	}
-	figs := []figure{{"states", s, 150 + 24*float64(len(runs))}}
-	more, err := machineFigures(rep, runs, runs[0].Variant, "")
-	return append(figs, more...), err
+	more, err := machineFigures(rep, rep.Runs[:min(len(rep.Runs), 8)], title, "")
+	return append([]figure{s}, more...), err
+}
+
+// stacksInPicture is the number of runs whose warp states are drawn below each other.
+const stacksInPicture = 24
+
+// statesFigure draws the warp states of the first runs; what is the plural of what each run is.
+func statesFigure(name, title, what string, runs []Run) (figure, error) {
+	n := min(stacksInPicture, len(runs))
+	s, err := plots.WarpStateStacks(title, results(runs[:n]))
+	if err != nil {
+		return figure{}, err
+	}
+	s.Note = firstOf(stacksInPicture, len(runs), what)
+	return figure{name, s, 150 + 24*float64(n)}, nil
+}
+
+// firstOf says that a picture has only the first n of all that there are; "" if it has all.
+func firstOf(n, all int, what string) string {
+	if all <= n {
+		return ""
+	}
+	return fmt.Sprintf("the first %d of %d %s", n, all, what)
+}
+
+// axisLabel names an axis that is a number of the architecture, with its unit.
+func axisLabel(key string) string {
+	if unit := configs.Unit(key); unit != "" {
+		return key + " (" + unit + ")"
+	}
+	return key
 }
 
 // machineFigures are pipe utilisation and roofline of some runs.

@@ -112,18 +112,17 @@ func sweepFigures(records []*SweepRecord, metrics []string) ([]figure, error) {
 			figs = append(figs, figure{"bars_" + m.name, sweepBars(good, m), 0})
 		}
 	}
-	some := good[:min(12, len(good))]
 	var runs []Run
-	for i, name := range distinctLabels(some, axes) {
-		run := *some[i].Result
+	for i, name := range distinctLabels(good, axes) {
+		run := *good[i].Result
 		run.Result.Variant = name
 		runs = append(runs, run)
 	}
-	s, err := plots.WarpStateStacks("Where warps spend their time", results(runs))
+	f, err := statesFigure("states", "Where warps spend their time", "points", runs)
 	if err != nil {
 		return nil, err
 	}
-	return append(figs, figure{"states", s, 150 + 24*float64(len(runs))}), nil
+	return append(figs, f), nil
 }
 
 // pointLabel names a record by everything but one key and the seed.
@@ -137,11 +136,11 @@ func pointLabel(r *SweepRecord, axes []sweepAxisValues, but ...string) string {
 	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), " ")
 }
 
-// distinctLabels name records by what is not the same in all of them.
+// distinctLabels name records by what is not the same in all of them, but for the architecture, which pictures of runs add.
 func distinctLabels(records []*SweepRecord, axes []sweepAxisValues) []string {
 	parts := make([][]string, len(records))
 	for i, r := range records {
-		parts[i] = []string{r.Variant, r.Launch, r.Arch}
+		parts[i] = []string{r.Variant, r.Launch}
 		for _, a := range axes {
 			v := ""
 			if r.Overrides[a.key] != "" {
@@ -200,12 +199,12 @@ func sweepCurves(records []*SweepRecord, key string, axes []sweepAxisValues, m s
 		samples[k] = append(samples[k], y)
 		seeds[r.Seed] = true
 	}
-	q := &plots.Curves{Title: "Sweep over " + key, XLabel: key, YLabel: m.label}
+	q := &plots.Curves{Title: "Sweep over " + key, XLabel: axisLabel(key), YLabel: m.label}
 	if len(seeds) > 1 {
 		q.Note = fmt.Sprintf("mean and 95 %% confidence band of the mean over %d seeds", len(seeds))
 	}
-	if len(names) > sweepLines {
-		q.Note = strings.TrimPrefix(q.Note+fmt.Sprintf("; the first %d of %d lines", sweepLines, len(names)), "; ")
+	if note := firstOf(sweepLines, len(names), "lines"); note != "" {
+		q.Note = strings.TrimPrefix(q.Note+"; "+note, "; ")
 		names = names[:sweepLines]
 	}
 	for _, name := range names {
@@ -248,7 +247,10 @@ func meanBand(v []float64) (mean, half float64) {
 	return mean, t * math.Sqrt(sum/float64(len(v)-1)/float64(len(v)))
 }
 
-// sweepHeats has a map over two keys for each combination of the rest, at most four.
+// sweepMaps is the number of heat maps of one metric that are drawn.
+const sweepMaps = 4
+
+// sweepHeats has a map over two keys for each combination of the rest, for the first sweepMaps of them.
 func sweepHeats(records []*SweepRecord, x, y sweepAxisValues, axes []sweepAxisValues, m sweepMetric) []figure {
 	var names []string
 	groups := map[string][]*SweepRecord{}
@@ -260,8 +262,8 @@ func sweepHeats(records []*SweepRecord, x, y sweepAxisValues, axes []sweepAxisVa
 		groups[name] = append(groups[name], r)
 	}
 	var figs []figure
-	for _, name := range names[:min(4, len(names))] {
-		h := &plots.HeatMap{Title: name, XLabel: x.key, YLabel: y.key, ZLabel: m.label, X: slices.Sorted(slices.Values(x.numbers)), Y: slices.Sorted(slices.Values(y.numbers))}
+	for _, name := range names[:min(sweepMaps, len(names))] {
+		h := &plots.HeatMap{Title: name, Note: firstOf(sweepMaps, len(names), "maps"), XLabel: axisLabel(x.key), YLabel: axisLabel(y.key), ZLabel: m.label, X: slices.Sorted(slices.Values(x.numbers)), Y: slices.Sorted(slices.Values(y.numbers))}
 		cells := make([][][]float64, len(h.Y))
 		for i := range cells {
 			cells[i] = make([][]float64, len(h.X))
@@ -318,10 +320,8 @@ func sweepBars(records []*SweepRecord, m sweepMetric) *plots.Bars {
 			cells[c] = append(cells[c], v)
 		}
 	}
-	if len(b.Series) > sweepLines {
-		b.Note = fmt.Sprintf("the first %d of %d", sweepLines, len(b.Series))
-		b.Series = b.Series[:sweepLines]
-	}
+	b.Note = firstOf(sweepLines, len(b.Series), "series")
+	b.Series = b.Series[:min(sweepLines, len(b.Series))]
 	for s := range b.Series {
 		row := make([]float64, len(b.Groups))
 		for g := range row {

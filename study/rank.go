@@ -256,7 +256,7 @@ func (c *compiler) enter(k *Ranking, cs *workloads.Case, r *Run, m *machine) err
 	}
 	k.Kernel = r.Kernel
 	e := RankEntry{Arch: r.Arch, Family: m.arch.Family, Board: r.Board, SMs: r.SMs, ClockMHz: r.ClockMHz, Cycles: r.Cycles, TimeUS: r.TimeUS,
-		BlocksRun: r.BlocksRun, BlocksShare: r.BlocksRun, Limiter: shortLimiter(r), Sentence: r.Limiter.Sentence, Occupancy: r.Occupancy.Achieved,
+		BlocksRun: r.BlocksRun, BlocksShare: r.BlocksRun, Limiter: ShortLimiter(r), Sentence: r.Limiter.Sentence, Occupancy: r.Occupancy.Achieved,
 		Features: map[string]string{}, Confidence: r.Confidence, Check: r.Check}
 	if share := blocksOfSM(c.plan, m.board, cs); c.plan.Blocks.Mode == workloads.BlocksShare && share > r.BlocksRun {
 		scale := float64(share) / float64(r.BlocksRun)

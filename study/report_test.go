@@ -48,7 +48,7 @@ func made(arch, variant, group string, x float64, launch string, cycles, insts u
 func madeReport() *Report {
 	lat := sim.Limiter{Kind: sim.LimitLatency, What: "wait", Sentence: "latency: 50 % of warp-cycles in wait"}
 	alu := sim.Limiter{Kind: sim.LimitPipe, What: "alu", Sentence: "ALU pipe: busy in 92 % of the cycles"}
-	mem := sim.Limiter{Kind: sim.LimitMemory, What: "L2", Sentence: "memory: L2"}
+	mem := sim.Limiter{Kind: sim.LimitMemory, What: "L2 latency", Sentence: "memory: L2"}
 	rep := &Report{Schema: 1, Study: "pair", Source: "pair.yaml", Question: "Does fast help?", IsStudy: true, XAxis: "columns a thread", WorkUnit: "products"}
 	for _, a := range []string{"sm_10", "sm_20"} {
 		rep.Runs = append(rep.Runs,
@@ -169,7 +169,7 @@ func TestAnswerFollowsNumbers(t *testing.T) {
 		"1 column 1.33x to 2.00x",
 		"because IPC falls from 1.00 to 0.67; both are limited by latency (wait)",
 		"the limit of plain moves from latency (wait) to alu pipe 92 %",
-		"2 columns with full (15.0 warps a scheduler): 1.07x from 2.00x fewer warp-instructions, because IPC falls from 3.00 to 1.61; plain is limited by alu pipe 92 %, quick by memory (L2)",
+		"2 columns with full (15.0 warps a scheduler): 1.07x from 2.00x fewer warp-instructions, because IPC falls from 3.00 to 1.61; plain is limited by alu pipe 92 %, quick by L2 latency",
 		"From 1 to 2 columns a thread with full, products a cycle grow by 1.33x for plain and 0.71x for quick",
 	} {
 		if !strings.Contains(strings.ToLower(got), strings.ToLower(want)) {

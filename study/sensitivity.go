@@ -229,7 +229,7 @@ func rank(plan *workloads.Plan, arch string, opt WhatIfOptions) (*Ranked, error)
 		if err != nil {
 			s.Error = strings.SplitN(err.Error(), "\n", 2)[0]
 		} else {
-			s.Cycles, s.Limiter, s.Followed = run.Cycles, shortLimiter(run), followed(base, run)
+			s.Cycles, s.Limiter, s.Followed = run.Cycles, ShortLimiter(run), followed(base, run)
 			s.Change = float64(run.Cycles)/float64(base.Cycles) - 1
 		}
 		results[i] = s
@@ -376,7 +376,7 @@ func tornado(r *Ranked) *plots.Tornado {
 
 // heatOf draws a response over two numeric keys.
 func heatOf(r *Response, title string, ky, kx int, values [][]float64) *plots.HeatMap {
-	h := &plots.HeatMap{Title: title, XLabel: r.Changes[kx].Key, YLabel: r.Changes[ky].Key, ZLabel: "speed-up over the unchanged architecture",
+	h := &plots.HeatMap{Title: title, XLabel: axisLabel(r.Changes[kx].Key), YLabel: axisLabel(r.Changes[ky].Key), ZLabel: "speed-up over the unchanged architecture",
 		X: slices.Sorted(slices.Values(values[kx])), Y: slices.Sorted(slices.Values(values[ky])), Center: 1, Contours: []float64{1}}
 	h.Z = make([][]float64, len(h.Y))
 	for i := range h.Z {

@@ -126,7 +126,7 @@ func writeSweepText(w io.Writer, r *SweepResult) error {
 		}
 		if shown++; shown <= sweepRows {
 			rows = append(rows, []any{rec.Variant, rec.Launch, rec.Arch, strings.Join(s.changes(rec), " "), thousands(rec.Result.Cycles),
-				fmt.Sprintf("%.2f", rec.Result.IPC), shortLimiter(rec.Result)})
+				fmt.Sprintf("%.2f", rec.Result.IPC), ShortLimiter(rec.Result)})
 		}
 	}
 	if shown > 0 {
@@ -139,8 +139,8 @@ func writeSweepText(w io.Writer, r *SweepResult) error {
 	}
 	if fast != nil && fast != slow {
 		t.printf("\n")
-		t.paragraph(fmt.Sprintf("Highest IPC: %.2f, %s (%s). Lowest: %.2f, %s (%s).", fast.Result.IPC, s.Points[fast.Index].Name(), shortLimiter(fast.Result),
-			slow.Result.IPC, s.Points[slow.Index].Name(), shortLimiter(slow.Result)), "")
+		t.paragraph(fmt.Sprintf("Highest IPC: %.2f, %s (%s). Lowest: %.2f, %s (%s).", fast.Result.IPC, s.Points[fast.Index].Name(), ShortLimiter(fast.Result),
+			slow.Result.IPC, s.Points[slow.Index].Name(), ShortLimiter(slow.Result)), "")
 	}
 	for _, rec := range failed {
 		t.paragraph(fmt.Sprintf("FAILED: %s: %s", s.Points[rec.Index].Name(), strings.SplitN(rec.Error, "\n", 2)[0]), "  ")

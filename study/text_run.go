@@ -39,6 +39,9 @@ func (t *textWriter) run(r *Run) {
 	t.fact("occupancy", fmt.Sprintf("%d of %d warps fit (%s; limited by %s); %s%.1f resident on average (%s)",
 		o.TheoreticalWarps, o.MaxWarps, percent(o.Theoretical), o.Limiter, gridWords(r), o.AchievedWarps, percent(o.Achieved)))
 	t.fact("limit", r.Limiter.Sentence)
+	if next := nextStep(r); next != "" {
+		t.fact("try", next)
+	}
 	t.fact("check", r.Check+checkNote(r))
 	t.states(r)
 	t.pipes(r)

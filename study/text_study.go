@@ -25,7 +25,7 @@ func (t *textWriter) study(rep *Report) {
 	}
 	t.launches(rep)
 	t.gains(rep)
-	t.grid(rep, "What limits each variant", func(r *Run) string { return shortLimiter(r) }, false)
+	t.grid(rep, "What limits each variant", func(r *Run) string { return ShortLimiter(r) }, false)
 	if rep.WorkUnit != "" {
 		t.grid(rep, fmt.Sprintf("%s a cycle of one SM", capital(rep.WorkUnit)), func(r *Run) string { return fmt.Sprintf("%.1f", r.WorkCycle) }, true)
 	}
@@ -180,7 +180,7 @@ func (t *textWriter) overview(rep *Report) {
 	for i := range rep.Runs {
 		r := &rep.Runs[i]
 		tw.AppendRow([]any{clip(r.Variant, 24), r.Arch, thousands(r.Cycles), fmt.Sprintf("%.3g", r.TimeUS), fmt.Sprintf("%.2f", r.IPC),
-			percent(r.Occupancy.Achieved), r.Check, clip(shortLimiter(r), 28)})
+			percent(r.Occupancy.Achieved), r.Check, clip(ShortLimiter(r), 28)})
 	}
 	t.table("", tw)
 }

@@ -303,7 +303,7 @@ func opcode(text string) string {
 
 // moved says how the limit moved from run a to run b.
 func moved(a, b *Run) string {
-	before, after := shortLimiter(a), shortLimiter(b)
+	before, after := ShortLimiter(a), ShortLimiter(b)
 	var s string
 	if limiterKey(a) == limiterKey(b) {
 		s = fmt.Sprintf("The limit stays: %s before, %s after", before, after)

@@ -49,7 +49,7 @@ func (t *textWriter) response(r *Response, recompile bool) {
 	t.printf("\n")
 	t.paragraph("Before: "+fmt.Sprintf("%s cycles, IPC %.2f. ", thousands(r.Base.Cycles), r.Base.IPC)+r.Base.Limiter.Sentence, "  ")
 	header := []any{"change", "cycles", "speed-up", "IPC", "occupancy", "limit", "program", ""}
-	rows := [][]any{{"none", thousands(r.Base.Cycles), "1.000x", fmt.Sprintf("%.2f", r.Base.IPC), percent(r.Base.Occupancy.Achieved), shortLimiter(&r.Base), "", ""}}
+	rows := [][]any{{"none", thousands(r.Base.Cycles), "1.000x", fmt.Sprintf("%.2f", r.Base.IPC), percent(r.Base.Occupancy.Achieved), ShortLimiter(&r.Base), "", ""}}
 	for _, p := range r.Points {
 		name := strings.Join(shortSet(r, p), " ")
 		if p.Error != "" {
@@ -67,7 +67,7 @@ func (t *textWriter) response(r *Response, recompile bool) {
 		if !p.SameOutputs {
 			note = "outputs differ"
 		}
-		rows = append(rows, []any{name, thousands(p.Cycles), fmt.Sprintf("%.3fx", p.SpeedUp), fmt.Sprintf("%.2f", p.IPC), percent(p.Occupancy), shortLimiter(p.run), program, note})
+		rows = append(rows, []any{name, thousands(p.Cycles), fmt.Sprintf("%.3fx", p.SpeedUp), fmt.Sprintf("%.2f", p.IPC), percent(p.Occupancy), ShortLimiter(p.run), program, note})
 	}
 	tw := fittedTable(header, rows, 0, 5)
 	right(tw, 2, 5)
@@ -174,9 +174,9 @@ func verdict(r *Response, p *Point) string {
 		return s
 	}
 	if len(r.Points) == 1 {
-		return fmt.Sprintf("%s changes nothing that matters (%.3fx): the kernel is limited by %s.", set, p.SpeedUp, shortLimiter(&r.Base))
+		return fmt.Sprintf("%s changes nothing that matters (%.3fx): the kernel is limited by %s.", set, p.SpeedUp, ShortLimiter(&r.Base))
 	}
-	return fmt.Sprintf("No change makes it faster (best %.3fx): the kernel is limited by %s.", p.SpeedUp, shortLimiter(&r.Base))
+	return fmt.Sprintf("No change makes it faster (best %.3fx): the kernel is limited by %s.", p.SpeedUp, ShortLimiter(&r.Base))
 }
 
 // faster says that every change of a point shortens a latency or an interval.
@@ -267,17 +267,17 @@ func whatIfFigures(x *WhatIf) ([]figure, error) {
 		runs := []Run{r.Base}
 		runs[0].Result.Variant = "unchanged"
 		for _, p := range r.Points {
-			if p.run != nil && len(runs) < 12 { // what was read back has no runs but the first
+			if p.run != nil { // what was read back has no runs but the first
 				run := *p.run
 				run.Result.Variant = strings.Join(shortSet(r, p), " ")
 				runs = append(runs, run)
 			}
 		}
-		s, err := plots.WarpStateStacks("Where warps spend their time: "+RunName(&r.Base), results(runs))
+		s, err := statesFigure("whatif_states_"+name, "Where warps spend their time: "+RunName(&r.Base), "runs", runs)
 		if err != nil {
 			return nil, err
 		}
-		figs = append(figs, figure{"whatif_states_" + name, s, 150 + 24*float64(len(runs))})
+		figs = append(figs, s)
 	}
 	return figs, nil
 }
@@ -310,7 +310,7 @@ func responseFigure(r *Response) (plots.Figure, error) {
 		return heatOf(r, title, numeric[0], numeric[1], values), nil
 	case several == 1 && len(numeric) == 1:
 		k := numeric[0]
-		q := &plots.Curves{Title: title, XLabel: r.Changes[k].Key, YLabel: "speed-up over the unchanged architecture"}
+		q := &plots.Curves{Title: title, XLabel: axisLabel(r.Changes[k].Key), YLabel: "speed-up over the unchanged architecture"}
 		line := plots.Curve{Name: "speed-up"}
 		for _, p := range r.Points {
 			if p.Error == "" {
@@ -326,10 +326,14 @@ func responseFigure(r *Response) (plots.Figure, error) {
 	}
 	b := &plots.Bars{Title: title, YLabel: "speed-up over the unchanged architecture", XLabel: "change", Series: []string{"speed-up"}, Limit: 1, LimitLabel: "1: no gain", Values: [][]float64{nil}}
 	for _, p := range r.Points {
-		if p.Error == "" && len(b.Groups) < 40 {
+		if p.Error == "" {
 			b.Groups = append(b.Groups, strings.Join(shortSet(r, p), " "))
 			b.Values[0] = append(b.Values[0], p.SpeedUp)
 		}
 	}
+	const bars = 40 // that can be told apart
+	b.Note = firstOf(bars, len(b.Groups), "changes")
+	n := min(bars, len(b.Groups))
+	b.Groups, b.Values[0] = b.Groups[:n], b.Values[0][:n]
 	return b, nil
 }

@@ -47,11 +47,13 @@ func ParseDim(s string) (isa.Dim3, error) {
 	}
 	for i, p := range parts {
 		u, err := strconv.ParseUint(strings.TrimSpace(p), 10, 31)
-		if errors.Is(err, strconv.ErrRange) {
+		switch {
+		case errors.Is(err, strconv.ErrRange):
 			return isa.Dim3{}, fmt.Errorf("size %s is too large; the largest is %d", strings.TrimSpace(p), 1<<31-1)
-		}
-		if err != nil || u == 0 {
+		case err != nil:
 			return isa.Dim3{}, fmt.Errorf("%q is not a size such as 132, 16,16 or 8x8x4", s)
+		case u == 0:
+			return isa.Dim3{}, fmt.Errorf("%q has a size of 0; the least is 1", s)
 		}
 		v[i] = uint32(u)
 	}

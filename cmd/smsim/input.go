@@ -40,6 +40,9 @@ func (s *settings) load(name string, in io.Reader) (*workloads.Plan, error) {
 	if why := strictyaml.Binary(text); why != "" {
 		return nil, &study.InputError{Err: fmt.Errorf("%s: %s; expected YAML, PTX or a machine-code listing (cuobjdump -sass prints that of a binary)", shown, why)}
 	}
+	if len(bytes.TrimSpace(text)) == 0 {
+		return nil, &study.InputError{Err: fmt.Errorf("%s: the file is empty", shown)}
+	}
 	if workloads.Recognise(shown, text) != workloads.TextOther {
 		return s.bareKernel(shown, text), nil
 	}
@@ -116,10 +119,14 @@ func similar(name string) string {
 	if n := strictyaml.Nearest(filepath.Base(name), files); n != "" {
 		return fmt.Sprintf("; did you mean %s?", filepath.Join(filepath.Dir(name), n))
 	}
-	if !strings.ContainsAny(name, "/\\.") {
-		return "; bundled workloads: " + strings.Join(workloads.BundledNames(), ", ")
+	if strings.ContainsAny(name, "/\\.") {
+		return ""
 	}
-	return ""
+	meant := ""
+	if n := strictyaml.Nearest(name, workloads.BundledNames()); n != "" {
+		meant = fmt.Sprintf("; did you mean %s?", n)
+	}
+	return meant + "; bundled workloads: " + strings.Join(workloads.BundledNames(), ", ")
 }
 
 // bareKernel is the plan of a PTX file or a machine-code listing; applyLaunch fills in the launch.

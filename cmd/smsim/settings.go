@@ -22,7 +22,7 @@ import (
 const envPrefix = "SMSIM"
 
 func addTargetFlags(f *pflag.FlagSet) {
-	f.StringSlice("arch", nil, "architectures, such as sm_86,sm_90, or files of your own (default "+study.DefaultArch+")")
+	f.StringSlice("arch", nil, "architectures, such as sm_86,sm_90, or files of your own (default: those of FILE, else "+study.DefaultArch+")")
 	f.StringArray("set", nil, "change a number of the architecture, such as lsu.l1_latency=40 (repeatable; smsim arch show NAME lists the keys)")
 	f.StringSlice("kernel", nil, "one kernel of a PTX file, machine-code listing or workload; one or more variants of a study")
 	addKernelFlags(f)

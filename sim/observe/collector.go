@@ -27,6 +27,7 @@ type Machine struct {
 	IssueInterval                       int
 	Pipes                               []Pipe
 	DRAMBytesCycle                      float64  // most that DRAM gives this SM; 0: unknown
+	L2BytesCycle                        float64  // most that this SM reads from L2; 0: unknown
 	LSU                                 int      // pipe whose passes the memory records count; -1: none
 	ClassPipe                           []int    // by class: its first pipe, -1 none
 	ClassConfidence                     []string // by class: how well its timing is known
@@ -280,7 +281,7 @@ func (c *Collector) Result(cycles uint64) (*sim.Result, error) {
 		BlocksRun: m.Blocks, SharedBytes: m.SharedBytes, Registers: p.Regs, ControlOrigin: "computed",
 		Cycles: cycles, TimeUS: float64(cycles) / m.ClockMHz, ClockMHz: m.ClockMHz,
 		WarpInstructions: c.warps, ThreadInstructions: c.threads, IPC: float64(c.warps) / float64(cycles),
-		MemoryCeiling: m.DRAMBytesCycle, Check: "none", Notes: append([]string(nil), p.Notes...), Timeline: c.samples}
+		MemoryCeiling: m.DRAMBytesCycle, L2Ceiling: m.L2BytesCycle, Check: "none", Notes: append([]string(nil), p.Notes...), Timeline: c.samples}
 	if p.Control == isa.ControlDecoded {
 		r.ControlOrigin = "decoded"
 	}

@@ -9,17 +9,20 @@ import (
 
 // The limiter is decided from the Result alone, in this order:
 //
-//  0. Shared memory that passes most requests several times, while it is what warps wait for or fills its pipe.
-//  1. A unit that is busy for most of the time bounds the run: the issue slots or a pipe at saturated or more.
-//  2. Otherwise the largest reason for which warps wait, counted per issued instruction, names it: results and fixed latencies are
-//     latency (with few warps) or memory, throttles are the pipe or queue that throttles, barrier, fetch, register file.
-//  3. Latency with few resident warps although the SM could hold more is occupancy when the cause is a resource of the
+//  0. The launch itself, where the SM holds warps for less than half of the time.
+//  1. Shared memory that passes most requests several times, while it is what warps wait for or fills its pipe.
+//  2. A unit that is busy for most of the time bounds the run: the issue slots or a pipe at saturated or more.
+//  3. Otherwise the largest reason for which warps wait, counted per issued instruction, names it: results and fixed latencies are
+//     latency (with few warps) or memory, throttles are the pipe or queue that throttles, barrier, fetch, constants, register file.
+//     Memory is bandwidth of DRAM or L2 where a good part of it is used, otherwise the latency of the level that most loads reach.
+//  4. Latency with few resident warps although the SM could hold more is occupancy when the cause is a resource of the
 //     kernel, and latency when the grid is too small to fill the SM.
 const (
 	saturated = 0.85 // share of cycles from which on a unit is said to bound the run
 	busyIssue = 0.70 // issue slots in use from which on waiting for a slot is the bound if it is the largest wait
 	nearIssue = 0.05 // a pipe within this of the issue slots' use, for which warps wait, is named rather than the slots
 	strained  = 0.55 // from here on a busy unit is named if warps wait for it more than for anything else
+	alsoFrom  = 0.7  // a second reason is told if it takes at least this much of the largest one's time
 )
 
 // Limit names what bounds the run.
@@ -28,6 +31,9 @@ func Limit(r *sim.Result) sim.Limiter {
 	pipe := busiest(r)
 	top, share := largestWait(s)
 	wait := s.perIssue(top)
+	if o := &r.Occupancy; o.ActiveCycles > 0 && 2*o.ActiveCycles < r.Cycles {
+		return sim.Limiter{Kind: sim.LimitLaunch, What: "launch", Sentence: fmt.Sprintf("launch: the SM holds warps in only %d of %d cycles; the rest is starting the blocks and ending the grid", o.ActiveCycles, r.Cycles)}
+	}
 	if lim, ok := sharedLimit(r, pipe, top, share); ok {
 		return lim
 	}
@@ -44,8 +50,7 @@ func Limit(r *sim.Result) sim.Limiter {
 	case pipe != nil && pipe.Utilization >= saturated && wait > 0:
 		return pipeLimit(r, s, pipe)
 	}
-	lim := byWait(r, s, top, share, pipe)
-	return lim
+	return byWait(r, s, top, share, pipe)
 }
 
 // states gives warp-cycles by state.
@@ -78,6 +83,17 @@ func largestWait(t *states) (sim.WarpState, float64) {
 		}
 	}
 	return top, t.share(top)
+}
+
+// nextWait is the state in which warps wait longest after the first; false if that is much shorter.
+func (t *states) nextWait(first sim.WarpState) (sim.WarpState, bool) {
+	next := sim.NotSelected
+	for s := sim.Wait; s < sim.NumWarpStates; s++ {
+		if s != first && (next == sim.NotSelected || t.cycles[s] > t.cycles[next]) {
+			next = s
+		}
+	}
+	return next, t.cycles[next] > 0 && float64(t.cycles[next]) >= alsoFrom*float64(t.cycles[first])
 }
 
 // busiest is the pipe with the highest utilisation.
@@ -159,6 +175,16 @@ func awaited(s sim.WarpState) string {
 		return "a place in a queue"
 	case sim.Barrier:
 		return "the block's other warps"
+	case sim.NoInstruction:
+		return "instructions"
+	case sim.IMCMiss:
+		return "constants that miss their cache"
+	case sim.DispatchStall:
+		return "register reads"
+	case sim.Membar:
+		return "memory fences"
+	case sim.Drain:
+		return "their last stores to leave"
 	}
 	return strings.ReplaceAll(s.String(), "_", " ")
 }
@@ -202,22 +228,20 @@ func byWait(r *sim.Result, t *states, top sim.WarpState, share float64, pipe *si
 		}
 	case sim.DispatchStall:
 		return sim.Limiter{Kind: sim.LimitRegFile, What: "register read ports", Sentence: fmt.Sprintf(
-			"register file: %s wait for register reads (dispatch_stall); %s", why, busy)}
+			"register file: %s wait for %s (%s); %s", why, awaited(top), top, busy)}
 	case sim.Barrier:
 		return sim.Limiter{Kind: sim.LimitBarrier, What: top.String(), Sentence: fmt.Sprintf("barrier: %s wait at block barriers with %s; %s", why, per, busy)}
-	case sim.NoInstruction, sim.IMCMiss:
-		what := "instructions (no_instruction)"
-		if top == sim.IMCMiss {
-			what = "constants (imc_miss)"
-		}
-		return sim.Limiter{Kind: sim.LimitFetch, What: top.String(), Sentence: fmt.Sprintf("fetch: %s wait for %s; %s", why, what, busy)}
+	case sim.NoInstruction:
+		return sim.Limiter{Kind: sim.LimitFetch, What: top.String(), Sentence: fmt.Sprintf("fetch: %s wait for %s (%s); %s", why, awaited(top), top, busy)}
+	case sim.IMCMiss:
+		return sim.Limiter{Kind: sim.LimitConstants, What: top.String(), Sentence: fmt.Sprintf("constants: %s wait for %s (%s); %s", why, awaited(top), top, busy)}
 	case sim.LongScoreboard, sim.Membar, sim.Drain:
-		if bound, ok := bandwidth(r); ok {
+		if bound, ok := bandwidth(r, top, why); ok {
 			return bound
 		}
-		return memoryLatency(r, t, top, why, per, busy)
+		return memoryLatency(r, top, why, per, busy)
 	}
-	return latencyLimit(r, top, why, per, busy)
+	return latencyLimit(r, t, top, why, per, busy)
 }
 
 // schedulers is the number of warp schedulers, from the issue slots.
@@ -230,19 +254,27 @@ func schedulers(r *sim.Result) int {
 	return 1
 }
 
-// bandwidth recognises a run that moves as many bytes as DRAM gives this SM: reported when more than half of the misses'
-// time is transfer, seen as bytes a cycle.
-func bandwidth(r *sim.Result) (sim.Limiter, bool) {
-	perCycle := float64(r.Memory.DRAMBytes) / float64(r.Cycles)
-	if r.MemoryCeiling <= 0 || perCycle < strained*r.MemoryCeiling {
+// bandwidth recognises a run that moves as many bytes a cycle as DRAM or L2 gives this SM: reported from strained on, seen over
+// the cycles in which the SM holds warps, for the one of the two that is nearer to its most.
+func bandwidth(r *sim.Result, top sim.WarpState, why string) (sim.Limiter, bool) {
+	cycles := float64(r.Cycles)
+	if n := r.Occupancy.ActiveCycles; n > 0 {
+		cycles = float64(n)
+	}
+	const sector = 32 // bytes
+	level, bytes, most := "DRAM", float64(r.Memory.DRAMBytes)/cycles, r.MemoryCeiling
+	if l2 := sector * float64(r.Memory.L2Sectors) / cycles; r.L2Ceiling > 0 && (most <= 0 || l2/r.L2Ceiling > bytes/most) {
+		level, bytes, most = "L2", l2, r.L2Ceiling
+	}
+	if most <= 0 || bytes < strained*most {
 		return sim.Limiter{}, false
 	}
-	return sim.Limiter{Kind: sim.LimitMemory, What: "DRAM", Sentence: fmt.Sprintf("memory: DRAM moves %.1f of at most %.1f bytes a cycle for this SM; %.1f warp-cycles of waiting for loads per issued instruction (long_scoreboard)",
-		perCycle, r.MemoryCeiling, stateTable(r).perIssue(sim.LongScoreboard))}, true
+	return sim.Limiter{Kind: sim.LimitMemory, What: level + " bandwidth", Sentence: fmt.Sprintf("memory bandwidth: %s moves %.1f of at most %.1f bytes a cycle for this SM; %s wait for %s (%s)",
+		level, bytes, most, why, awaited(top), top)}, true
 }
 
 func memoryLimit(r *sim.Result, t *states, top sim.WarpState, why string) sim.Limiter {
-	if b, ok := bandwidth(r); ok {
+	if b, ok := bandwidth(r, top, why); ok {
 		return b
 	}
 	return sim.Limiter{Kind: sim.LimitMemory, What: top.String(), Sentence: fmt.Sprintf("memory: %s wait for a place in the load/store queue (%s); %s%.1f sectors a request, L1 hits %s", why, top,
@@ -250,13 +282,9 @@ func memoryLimit(r *sim.Result, t *states, top sim.WarpState, why string) sim.Li
 }
 
 // memoryLatency: warps wait for loads while no bandwidth is used up.
-func memoryLatency(r *sim.Result, t *states, top sim.WarpState, why, per, busy string) sim.Limiter {
+func memoryLatency(r *sim.Result, top sim.WarpState, why, per, busy string) sim.Limiter {
 	if lim, ok := occupancyLimit(r, top, why); ok {
 		return lim
-	}
-	what := "loads"
-	if top == sim.Drain {
-		what = "their last stores to leave"
 	}
 	level := "L1"
 	switch {
@@ -265,16 +293,20 @@ func memoryLatency(r *sim.Result, t *states, top sim.WarpState, why, per, busy s
 	case r.Memory.L1HitRate < 0.9:
 		level = "L2"
 	}
-	return sim.Limiter{Kind: sim.LimitMemory, What: level, Sentence: fmt.Sprintf("memory latency: %s wait for %s (%s) with %s; %sL1 hits %s, L2 hits %s; %s", why, what, top, per, atomicsNote(r),
+	return sim.Limiter{Kind: sim.LimitMemory, What: level + " latency", Sentence: fmt.Sprintf("memory latency: %s wait for %s (%s) with %s; %sL1 hits %s, L2 hits %s; %s", why, awaited(top), top, per, atomicsNote(r),
 		percent(r.Memory.L1HitRate), percent(r.Memory.L2HitRate), busy)}
 }
 
-// latencyLimit: too few instructions in flight for the latencies.
-func latencyLimit(r *sim.Result, top sim.WarpState, why, per, busy string) sim.Limiter {
+// latencyLimit: too few instructions in flight for the latencies. A second reason that takes nearly as long is told too.
+func latencyLimit(r *sim.Result, t *states, top sim.WarpState, why, per, busy string) sim.Limiter {
 	if lim, ok := occupancyLimit(r, top, why); ok {
 		return lim
 	}
-	return sim.Limiter{Kind: sim.LimitLatency, What: top.String(), Sentence: fmt.Sprintf("latency: %s; %s wait for %s (%s); %s", per, why, awaited(top), top, busy)}
+	also := ""
+	if second, ok := t.nextWait(top); ok {
+		also = fmt.Sprintf(", %s for %s (%s)", percent(t.share(second)), awaited(second), second)
+	}
+	return sim.Limiter{Kind: sim.LimitLatency, What: top.String(), Sentence: fmt.Sprintf("latency: %s; %s wait for %s (%s)%s; %s", per, why, awaited(top), top, also, busy)}
 }
 
 // occupancyLimit: latency could be hidden by more warps, and a resource of the kernel keeps them out.

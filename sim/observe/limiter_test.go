@@ -34,9 +34,31 @@ func TestLimit(t *testing.T) {
 		{name: "latency", issue: 0.3, pipe: "alu", busy: 0.28, states: map[sim.WarpState]uint64{sim.Wait: 200, sim.LongScoreboard: 20},
 			warps: 4, kind: sim.LimitLatency, what: "wait", sentence: "1.0 warps a scheduler; 62 % of warp-cycles wait for fixed-latency results"},
 		{name: "memory latency", issue: 0.1, pipe: "lsu", busy: 0.2, states: map[sim.WarpState]uint64{sim.LongScoreboard: 900},
-			warps: 8, kind: sim.LimitMemory, what: "DRAM", sentence: "memory latency: 90 %"},
+			warps: 8, kind: sim.LimitMemory, what: "DRAM latency", sentence: "memory latency: 90 %"},
 		{name: "bandwidth", issue: 0.1, pipe: "lsu", busy: 0.2, states: map[sim.WarpState]uint64{sim.LongScoreboard: 900}, warps: 64,
-			change: func(r *sim.Result) { r.Memory.DRAMBytes, r.MemoryCeiling = 16000, 17.4 }, kind: sim.LimitMemory, what: "DRAM", sentence: "DRAM moves 16.0 of at most 17.4 bytes a cycle"},
+			change: func(r *sim.Result) { r.Memory.DRAMBytes, r.MemoryCeiling = 16000, 17.4 }, kind: sim.LimitMemory, what: "DRAM bandwidth", sentence: "DRAM moves 16.0 of at most 17.4 bytes a cycle"},
+		{name: "bandwidth of L2", issue: 0.1, pipe: "lsu", busy: 0.2, states: map[sim.WarpState]uint64{sim.LongScoreboard: 900}, warps: 64,
+			change: func(r *sim.Result) {
+				r.Memory.DRAMBytes, r.MemoryCeiling, r.Memory.L2Sectors, r.L2Ceiling = 10000, 17.4, 700, 30 // 57 % of DRAM, 75 % of L2
+			}, kind: sim.LimitMemory, what: "L2 bandwidth", sentence: "L2 moves 22.4 of at most 30.0 bytes a cycle for this SM; 90 % of warp-cycles wait for loads (long_scoreboard)"},
+		{name: "little of L2's bandwidth", issue: 0.1, pipe: "lsu", busy: 0.2, states: map[sim.WarpState]uint64{sim.LongScoreboard: 900}, warps: 64,
+			change: func(r *sim.Result) {
+				r.Memory.L2Sectors, r.L2Ceiling, r.Memory.L2HitRate = 500, 30, 1 // 53 %
+			}, kind: sim.LimitMemory, what: "L2 latency", sentence: "memory latency: 90 %"},
+		{name: "bandwidth while warps are there", issue: 0.1, pipe: "lsu", busy: 0.2, states: map[sim.WarpState]uint64{sim.LongScoreboard: 900}, warps: 64,
+			change: func(r *sim.Result) {
+				r.Memory.L2Sectors, r.L2Ceiling, r.Memory.L2HitRate, r.Occupancy.ActiveCycles = 500, 30, 1, 600 // 89 % of these cycles
+			}, kind: sim.LimitMemory, what: "L2 bandwidth", sentence: "L2 moves 26.7 of at most 30.0"},
+		{name: "launch", issue: 0.01, pipe: "adu", busy: 0.01, states: map[sim.WarpState]uint64{sim.Wait: 900}, warps: 1,
+			change: func(r *sim.Result) { r.Occupancy.ActiveCycles = 499 }, kind: sim.LimitLaunch, what: "launch", sentence: "holds warps in only 499 of 1000 cycles"},
+		{name: "half of the time is no launch", issue: 0.01, pipe: "adu", busy: 0.01, states: map[sim.WarpState]uint64{sim.Wait: 900}, warps: 1,
+			change: func(r *sim.Result) { r.Occupancy.ActiveCycles = 500 }, kind: sim.LimitLatency, what: "wait", sentence: "latency: "},
+		{name: "constants", issue: 0.1, pipe: "alu", busy: 0.2, states: map[sim.WarpState]uint64{sim.IMCMiss: 900}, warps: 4,
+			kind: sim.LimitConstants, what: "imc_miss", sentence: "constants: 90 % of warp-cycles wait for constants that miss their cache (imc_miss)"},
+		{name: "two latencies", issue: 0.3, pipe: "alu", busy: 0.28, states: map[sim.WarpState]uint64{sim.Wait: 200, sim.LongScoreboard: 140}, warps: 4,
+			kind: sim.LimitLatency, what: "wait", sentence: "45 % of warp-cycles wait for fixed-latency results (wait), 32 % for loads (long_scoreboard); "},
+		{name: "one latency", issue: 0.3, pipe: "alu", busy: 0.28, states: map[sim.WarpState]uint64{sim.Wait: 200, sim.LongScoreboard: 139}, warps: 4,
+			kind: sim.LimitLatency, what: "wait", sentence: "wait for fixed-latency results (wait); the busiest"},
 		{name: "barrier", issue: 0.3, pipe: "lsu", busy: 0.2, states: map[sim.WarpState]uint64{sim.Barrier: 900}, warps: 32,
 			kind: sim.LimitBarrier, what: "barrier", sentence: "90 % of warp-cycles wait at block barriers"},
 		{name: "fetch", issue: 0.3, pipe: "alu", busy: 0.2, states: map[sim.WarpState]uint64{sim.NoInstruction: 900}, warps: 4,
@@ -58,7 +80,7 @@ func TestLimit(t *testing.T) {
 				r.Pipes[0].BusyCycles, r.Memory.SharedWavefronts, r.Memory.BankConflicts = 940, 900, 300
 			}, kind: sim.LimitPipe, what: "lsu", sentence: "lsu pipe: busy in 94 % of the cycles; 88 % of warp-cycles wait for results of shared memory, conversions or special functions (short_scoreboard)"},
 		{name: "global atomics", issue: 0.1, pipe: "lsu", busy: 0.2, states: map[sim.WarpState]uint64{sim.LongScoreboard: 900}, warps: 8,
-			change: func(r *sim.Result) { r.Memory.Atomics, r.Memory.GlobalLoads = 30, 3 }, kind: sim.LimitMemory, what: "DRAM", sentence: "30 of 33 global accesses are atomics"},
+			change: func(r *sim.Result) { r.Memory.Atomics, r.Memory.GlobalLoads = 30, 3 }, kind: sim.LimitMemory, what: "DRAM latency", sentence: "30 of 33 global accesses are atomics"},
 		{name: "occupancy", issue: 0.3, pipe: "alu", busy: 0.3, states: map[sim.WarpState]uint64{sim.LongScoreboard: 900}, warps: 8,
 			change: func(r *sim.Result) {
 				r.Occupancy.TheoreticalWarps, r.Occupancy.Theoretical, r.Occupancy.Limiter = 8, 0.125, "registers"

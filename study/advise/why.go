@@ -32,7 +32,10 @@ func why(p *study.Pair, trades bool) string {
 	cause := "the instructions saved do not load what limits it"
 	switch a.Limiter.Kind {
 	case sim.LimitMemory:
-		cause = "memory bound"
+		cause = "bound by memory bandwidth"
+		if strings.HasSuffix(a.Limiter.What, "latency") {
+			cause = "memory latency bound: the saved instructions become waiting"
+		}
 	case sim.LimitLatency, sim.LimitOccupancy:
 		cause = "latency bound: the saved instructions become waiting"
 	case sim.LimitPipe:
@@ -75,17 +78,9 @@ func grown(p *study.Pair) string {
 
 func limitMoves(a, b *study.Run) string {
 	if a.Limiter.Kind == b.Limiter.Kind && a.Limiter.What == b.Limiter.What {
-		return "still limited by " + short(a)
+		return "still limited by " + study.ShortLimiter(a)
 	}
-	return fmt.Sprintf("the limit moves from %s to %s", short(a), short(b))
-}
-
-func short(r *study.Run) string {
-	l := r.Limiter
-	if l.Kind == sim.LimitIssue {
-		return fmt.Sprintf("issue (%.0f %%)", 100*r.IssueSlots.Utilization)
-	}
-	return fmt.Sprintf("%s (%s)", strings.ReplaceAll(string(l.Kind), "_", " "), l.What)
+	return fmt.Sprintf("the limit moves from %s to %s", study.ShortLimiter(a), study.ShortLimiter(b))
 }
 
 // relief names the pipe that loses most of its load.

@@ -89,7 +89,7 @@ func piecesOn(plan, changed *workloads.Plan, arch string, n int, opt Options) (*
 		}
 	}
 	x, y := runs[0], runs[1]
-	return &WorkPoint{Pieces: n, SpeedUp: float64(x.Cycles) / float64(y.Cycles), Limiter: short(x), Limiter2: short(y), Registers: y.Registers}, nil
+	return &WorkPoint{Pieces: n, SpeedUp: float64(x.Cycles) / float64(y.Cycles), Limiter: study.ShortLimiter(x), Limiter2: study.ShortLimiter(y), Registers: y.Registers}, nil
 }
 
 // multiplied is the plan with n pieces of work a thread: further buffers with the content of the first.
