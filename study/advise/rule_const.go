@@ -8,24 +8,24 @@ import (
 	"github.com/sarchlab/smsim/workloads"
 )
 
-// launchConstants puts the value that a scalar parameter, the size of block or grid, or what is computed from them has at the launch in the place of
-// a divisor, which the lowering then divides by with a multiplication, and of a factor one. [Rewrite] keeps the original for launches with
-// other values.
+// launchConstants puts a multiplication in the place of a division by a literal, or by the value that a scalar parameter, the size of block or grid,
+// or what is computed from them has at the launch, and removes such a factor one. [Rewrite] keeps the original for launches with other values.
 func launchConstants(k *kernel, n *namer) []*site {
 	var out []*site
 	for _, in := range k.insts {
 		switch {
 		case in.isAny("div", nil, "u32", "s32", "u64", "s64"), in.isAny("rem", nil, "u32", "s32", "u64", "s64"):
 			v, ok := k.launchValue(in, in.Args[2], maxSteps)
-			if !ok || v.n == 0 || v.fits == nil {
+			by, width := v.n, uint(64)
+			if in.Mods[0][1:] == "32" {
+				by, width = int64(int32(v.n)), 32
+			}
+			if !ok || by == 0 {
 				continue
 			}
-			c := v.n
-			if in.Mods[0][1:] == "32" {
-				c = int64(int32(v.n))
-			}
 			s := &site{at: []*inst{in}, drop: []*inst{in}, params: v.fits}
-			s.put(in, op(in.Name(), in.Args[0], in.Args[1], num(c)))
+			d := &divider{s: s, n: n, at: in, bits: width}
+			d.divide(in.Args[0], in.Args[1], by, in.Mods[0][0] == 's', in.Op == "rem")
 			out = append(out, s)
 		case in.isAny("mul", []string{"lo"}, "u32", "s32"), in.isAny("mad", []string{"lo"}, "u32", "s32"):
 			for i := 1; i <= 2; i++ {

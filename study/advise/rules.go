@@ -22,7 +22,7 @@ type Rule struct {
 // Rules lists the rules in the order in which they are applied together: forms that others build on come first.
 func Rules() []Rule {
 	return []Rule{
-		{"constant", "divisors, and factors of one, that are launch constants: division by a constant, no multiplication", launchConstants, false, false},
+		{"constant", "divisors, and factors of one, that are known at the launch: a multiplication by the reciprocal, no multiplication", launchConstants, false, false},
 		{"minmax", "compare and select to min and max, max with zero to max.relu (fused to DPX forms by the lowering)", minmax, false, false},
 		{"dot", "bytes and half-words multiplied and added: dp4a, dp2a", dots, false, false},
 		{"sad", "absolute differences: sad, vabsdiff4 with accumulation", sads, false, false},
