@@ -96,12 +96,13 @@ func (k *kernel) rewrite(sites []*site, n *namer) (string, []launchParam, error)
 		}
 	}
 	covered, fits, words := k.whole(func(name string) bool { return read[name] }, before)
+	after, halves := k.splits(func(name string) bool { return read[name] })
 	edit(k.fn.Body, func(in *ptx.Instr) []*ptx.Instr {
-		out := before[in]
+		out := slices.Clone(before[in])
 		if !drop[in] {
-			out = append(slices.Clone(out), in)
+			out = append(out, in)
 		}
-		return out
+		return append(out, after[in]...)
 	})
 	for _, t := range []string{"b64", "b32"} {
 		if n.next[t] > 0 {
@@ -109,8 +110,10 @@ func (k *kernel) rewrite(sites []*site, n *namer) (string, []launchParam, error)
 			k.fn.Body.Stmts = slices.Insert(k.fn.Body.Stmts, 0, ptx.Stmt(v))
 		}
 	}
-	if words > 0 {
-		k.fn.Body.Stmts = slices.Insert(k.fn.Body.Stmts, 0, ptx.Stmt(&ptx.Var{Space: "reg", Type: "b32", Name: k.loadPrefix, Range: words}))
+	for _, r := range []ptx.Var{{Name: k.loadPrefix, Range: words}, {Name: k.halfPrefix, Range: halves}} {
+		if r.Range > 0 {
+			k.fn.Body.Stmts = slices.Insert(k.fn.Body.Stmts, 0, ptx.Stmt(&ptx.Var{Space: "reg", Type: "b32", Name: r.Name, Range: r.Range}))
+		}
 	}
 	k.sweep(dead, covered)
 	k.raiseTarget()

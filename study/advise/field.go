@@ -8,8 +8,8 @@ import (
 	"github.com/sarchlab/smsim/isa/ptx"
 )
 
-// field is what a 32-bit (or narrower) value is known to be: bits lo to lo+n-1 of a word, zero- or sign-extended and then shifted left
-// by up; or a constant. n is the register's width when nothing is known.
+// field is what a value of at most 32 bits is known to be: bits lo to lo+n-1 of a word, or of a 64-bit value if they are in both of its words,
+// zero- or sign-extended and then shifted left by up; or a constant. n is the register's width when nothing is known.
 type field struct {
 	w      word
 	lo, n  int
@@ -40,7 +40,7 @@ func (k *kernel) follow(at *inst, a ptx.Arg, steps int) (field, bool) {
 		return whole, true
 	}
 	if f, ok := k.derived(d, w.reg, steps-1); ok {
-		return f, true
+		return k.inHalf(f), true
 	}
 	return whole, true
 }
@@ -56,6 +56,9 @@ func (k *kernel) derived(d *inst, r reg, steps int) (field, bool) {
 			return field{w: word{reg: r, def: d}, n: size, signed: signed}, true
 		}
 		return field{}, false
+	}
+	if f, ok := k.ofLong(d, r, steps); ok {
+		return f, true
 	}
 	if d.Args[0].Kind == ptx.ArgVector {
 		return k.unpacked(d, r, steps)

@@ -23,6 +23,8 @@ type kernel struct {
 	loaded     map[string]*loadedWord // by the name of the register that would hold the word
 	loadPrefix string
 	rests      map[reg]rest
+	longs      []word // 64-bit values whose words are read as registers of 32 bits
+	halfPrefix string
 }
 
 // inst is an instruction with its place.
@@ -255,7 +257,7 @@ func (k *kernel) argWord(at *inst, a ptx.Arg) (word, bool) {
 
 // available says whether the value can be read by name at an instruction.
 func (k *kernel) available(w word, at *inst) bool {
-	if w.reg.in == nil { // a word that is loaded whole, where its parts are now
+	if w.reg.in == nil { // a word that is loaded whole, where its parts are now, or one of a 64-bit value, where that is set
 		return w.def.blk == at.blk && w.def.n < at.n || w.def.blk != at.blk && at.blk.dom[w.def.blk.n]
 	}
 	r, ok := at.scope.resolve(w.reg.name)

@@ -34,12 +34,7 @@ type partKey struct {
 // findLoads finds the words that are loaded in parts.
 func (k *kernel) findLoads() {
 	k.parts, k.loaded = map[partKey]loadPart{}, map[string]*loadedWord{}
-	for i := 0; ; i++ {
-		k.loadPrefix = fmt.Sprintf("%%advw%d_", i)
-		if _, taken := k.names()[k.loadPrefix]; !taken {
-			break
-		}
-	}
+	k.loadPrefix, k.halfPrefix = k.freePrefix("w"), k.freePrefix("h")
 	for _, in := range k.insts {
 		if in.Op == "ld" && in.Guard == nil && plainLoad(in) && len(in.Args) == 2 {
 			k.vectorLoad(in)
@@ -59,6 +54,16 @@ func (k *kernel) names() map[string]bool {
 		}
 	}
 	return out
+}
+
+// freePrefix is a name for a range of registers that the kernel does not use yet.
+func (k *kernel) freePrefix(letter string) string {
+	taken := k.names()
+	for i := 0; ; i++ {
+		if p := fmt.Sprintf("%%adv%s%d_", letter, i); !taken[p] {
+			return p
+		}
+	}
 }
 
 // plainLoad says that a load reads memory once, with nothing that orders it.
