@@ -183,8 +183,10 @@ func (f *fn) legalise() {
 		var out []isa.Inst
 		clear(f.ready)
 		shared := sharedAddends(b)
+		pool.ring.start(b.insts)
 		for i := range b.insts {
 			in := b.insts[i]
+			pool.ring.at = i
 			f.arrange(&in)
 			if twoImmediates(&in) {
 				f.productOfTwoImmediates(&out, &in, shared)

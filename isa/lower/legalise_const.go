@@ -13,6 +13,8 @@ type constPool struct {
 	have    map[constAt]isa.Operand
 	pending map[*block][]isa.Inst // loads for the end of a block: before a loop
 	uregs   int
+	early   int // words that wait in general registers for a loop
+	ring    constRing
 }
 
 // constAt is a constant in a place: the block that loads it.
@@ -28,8 +30,13 @@ const (
 	poolPair
 )
 
-// maxPoolUniform bounds the uniform registers of one kernel that hold constants.
-const maxPoolUniform = 40
+// maxPoolUniform bounds the uniform registers of one kernel that hold constants, maxPoolEarly the general registers that hold them
+// before a loop. Constant variables (bank 3) beyond are loaded where they are used, as ptxas 13.0 does on compute capability 9.0 with a
+// loop that reads 256 weights: 42 are loaded before the loop, the others in it by ULDC.64.
+const (
+	maxPoolUniform = 40
+	maxPoolEarly   = 24
+)
 
 func newConstPool(f *fn) *constPool {
 	return &constPool{f: f, have: map[constAt]isa.Operand{}, pending: map[*block][]isa.Inst{}}
@@ -64,7 +71,7 @@ func (c *constPool) get(b *block, out *[]isa.Inst, o isa.Operand, kind uint8, po
 		kind = poolRegister
 	}
 	home := c.home(b)
-	if o.Kind == isa.KindImm { // immediates are loaded where they are used
+	if o.Kind == isa.KindImm || c.early >= maxPoolEarly && o.Bank == 3 { // immediates are loaded where they are used
 		home = b
 	}
 	key := constAt{home, o, kind}
@@ -105,6 +112,9 @@ func (c *constPool) get(b *block, out *[]isa.Inst, o isa.Operand, kind uint8, po
 		*out = append(*out, in)
 	} else {
 		c.pending[home] = append(c.pending[home], in)
+		if kind != poolUniform {
+			c.early++
+		}
 	}
 	c.have[key] = r
 	return r
@@ -145,9 +155,12 @@ func (c *constPool) place(b *block, out *[]isa.Inst, in *isa.Inst) {
 			continue
 		}
 		o.Flags = 0
-		if p[k] == 'f' && f.takesUniform(in) && !others(k) && c.uregs < maxPoolUniform {
+		switch uniform := p[k] == 'f' && f.takesUniform(in) && !others(k); {
+		case uniform && c.uregs < maxPoolUniform:
 			in.Src[k] = c.get(b, out, o, poolUniform, in.Pos)
-		} else {
+		case uniform && o.Bank == 3 && !f.separateCode():
+			in.Src[k] = c.ring.load(f, out, o, in.Pos)
+		default:
 			in.Src[k] = c.get(b, out, o, poolRegister, in.Pos)
 		}
 		in.Src[k].Flags |= flags

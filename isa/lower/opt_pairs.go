@@ -58,6 +58,7 @@ func copiedPair(in *isa.Inst) (pairTerm, bool) {
 func (v *numberer) trackPair(in *isa.Inst) {
 	t, ok := copiedPair(in)
 	if !ok {
+		v.foldPair(in)
 		return
 	}
 	if t.lo.Reg == in.Dst[0].Reg && t.hi.Reg == in.Dst[1].Reg {
@@ -72,6 +73,32 @@ func (v *numberer) trackPair(in *isa.Inst) {
 			v.copies[from] = append(v.copies[from], id)
 		case id < len(v.defs) && v.defs[id].value():
 			v.repl[id] = o
+		}
+	}
+}
+
+// foldPair follows a 64-bit sum of constants: its two words are known. The rounds of an unrolled loop that walks through a table of
+// constants become fixed addresses this way.
+func (v *numberer) foldPair(in *isa.Inst) {
+	if in.Guard.Kind != isa.KindNone {
+		return
+	}
+	sum := int64(0)
+	for _, t := range pairTerms(in) {
+		c, ok := t.constant64()
+		if !ok {
+			return
+		}
+		sum += c
+	}
+	for k, w := range []isa.Operand{immWord(uint32(sum)), immWord(uint32(sum >> 32))} {
+		if in.Dst[k].Kind != isa.KindReg || in.Dst[k].Reg < isa.VirtualBase {
+			continue
+		}
+		if id := v.n.of(isa.KindReg, in.Dst[k].Reg); id < len(v.defs) && v.defs[id].value() {
+			v.repl[id] = w
+		} else {
+			v.local[id] = w
 		}
 	}
 }

@@ -64,6 +64,10 @@ func (f *fn) simplify(in *isa.Inst) {
 		case okA && okN:
 			toMov(in, immWord(uint32(int32(a)>>min(n, 31))))
 		}
+	case isa.OpLDC: // of a word at a fixed place, which its readers take as an operand
+		if in.Mod.Size == 4 && in.Mod.Flags == 0 && in.Src[0].Kind == isa.KindConst && in.Src[0].Bank == 3 && in.Src[0].Reg == isa.RZ && in.Src[0].Flags == 0 {
+			toMov(in, in.Src[0])
+		}
 	case isa.OpSEL:
 		switch {
 		case in.Mod.Flags != 0:
