@@ -13,6 +13,7 @@ import (
 	"github.com/sarchlab/smsim/configs"
 	"github.com/sarchlab/smsim/isa"
 	"github.com/sarchlab/smsim/isa/lower"
+	"github.com/sarchlab/smsim/isa/ptx"
 )
 
 func forms(t testing.TB) []Form {
@@ -289,7 +290,7 @@ func TestFamilies(t *testing.T) {
 // TestProbeRate: executions in the loops are kept apart, so none is faster than what the pipes allow.
 func TestProbeRate(t *testing.T) {
 	for _, c := range []struct{ word, archs string }{
-		{"lop3.b32 0x54", "sm_50 sm_90"}, {"and.b32", "sm_20 sm_75"}, {"add.u32", "sm_35 sm_120"}, {"neg.s64", "sm_61 sm_80"} /* on sm_90 its second addition goes to the multiplier in loops alone */, {"cvt.s8.s32", "sm_61 sm_90"}, {"__dp4a", "sm_50"},
+		{"lop3.b32 0x54", "sm_50 sm_90"}, {"and.b32", "sm_20 sm_75"}, {"add.u32", "sm_35 sm_120"}, {"neg.s64", "sm_61 sm_80 sm_90"}, {"cvt.s8.s32", "sm_61 sm_90"}, {"__dp4a", "sm_50"},
 		{"bfe.u32", "sm_90"}, {"and.b64", "sm_70"}, {"mul.wide.u32", "sm_61"}, {"prmt.b32.rc8", "sm_86"}, {"min.s16x2", "sm_80"}, {"setp.lt.s32", "sm_60"},
 	} {
 		for n := range strings.FieldsSeq(c.archs) {
@@ -300,8 +301,9 @@ func TestProbeRate(t *testing.T) {
 				t.Errorf("%s on %s: %v %v", c.word, n, m, err)
 				continue
 			}
-			if got := ResultsPerCycle(s.Interval); got > m.Throughput*1.005 /* two runs of whole cycles are subtracted */ || got < m.Throughput*0.45 {
-				t.Errorf("%s on %s: %.2f results a cycle in the loop, the pipes allow %.2f", c.word, n, got, m.Throughput)
+			most := max(m.Throughput, loopRate(t, f, a)) // the loop's code has moves of its own, or spreads over more pipes
+			if got := ResultsPerCycle(s.Interval); got > most*1.005 /* two runs of whole cycles are subtracted */ || got < most*0.45 {
+				t.Errorf("%s on %s: %.2f results a cycle in the loop, the pipes allow %.2f", c.word, n, got, most)
 			}
 			// The clock does not wait for the last execution's result.
 			if m.Latency > 0 && s.Latency*latencyRuns < m.Latency*(latencyRuns-1) {
@@ -309,6 +311,35 @@ func TestProbeRate(t *testing.T) {
 			}
 		}
 	}
+}
+
+// loopRate is the most results a cycle that the pipes allow for the code of the throughput loop, in which additions, moves and shifts
+// may have gone to another pipe than in the code of one execution.
+func loopRate(t *testing.T, f *Form, a *configs.Arch) float64 {
+	t.Helper()
+	const body, chains = 4, 4
+	text := f.loopKernel(loop{body, 2, chains, 1}, Apart)
+	mod, err := ptx.Parse(f.Name, []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := lower.Compile(mod, "", a.Target(), lower.Options{OpaqueMoves: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, rest, _ := strings.Cut(text, "LOOP:")
+	inside, _, _ := strings.Cut(rest, "add.u32 %n")
+	first := int32(1 + strings.Count(before, "\n"))
+	last := first + int32(strings.Count(inside, "\n")) - chains // the last round has the copies for the next one
+	var insts []*isa.Inst
+	for i := range p.Insts {
+		if in := &p.Insts[i]; in.Pos.Line > first && in.Pos.Line < last {
+			insts = append(insts, in)
+		}
+	}
+	var m Machine
+	m.describe(insts, a)
+	return (body - 1) * chains * m.Throughput
 }
 
 // TestSince: combinations of modifiers that came later than each of them, with their own syntax. From the PTX reference.
