@@ -1,15 +1,16 @@
 package configs
 
 import (
-	"compress/gzip"
+	"bytes"
 	"encoding/csv"
-	"io"
 	"os"
 	"reflect"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/sarchlab/smsim/isa/zipped"
 )
 
 func load(t testing.TB, name string) *Arch {
@@ -24,18 +25,15 @@ func load(t testing.TB, name string) *Arch {
 // readTable reads a CSV file, gzipped when its name says so, as rows of column name to cell.
 func readTable(t testing.TB, path string) []map[string]string {
 	t.Helper()
-	f, err := os.Open(path)
+	read := os.ReadFile
+	if strings.HasSuffix(path, ".gz") {
+		read = func(path string) ([]byte, error) { return zipped.Read(t, path), nil }
+	}
+	text, err := read(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer f.Close()
-	var r io.Reader = f
-	if strings.HasSuffix(path, ".gz") {
-		if r, err = gzip.NewReader(f); err != nil {
-			t.Fatal(err)
-		}
-	}
-	c := csv.NewReader(r)
+	c := csv.NewReader(bytes.NewReader(text))
 	c.Comment, c.FieldsPerRecord = '#', -1
 	cells, err := c.ReadAll()
 	if err != nil {

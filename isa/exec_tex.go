@@ -125,28 +125,34 @@ func (o *texop) resultType(t *Texture) Type {
 	return t.Format
 }
 
-func execTEX(w *Warp, u *uop, m uint32) {
-	o := u.tex
-	x, y := w.val(&o.x), w.val(&o.y)
+// eachImage calls f with the image of every lane of the mask, until it fails.
+func (w *Warp) eachImage(u *uop, m uint32, f func(l int, t *Texture) bool) {
 	w.e.Load, w.e.Space, w.e.Addr = true, SpaceGlobal, &w.addr
 	for r := m; r != 0; r &= r - 1 {
 		l := lowest(r)
-		t := w.image(u, l)
-		if t == nil {
+		if t := w.image(u, l); t == nil || !f(l, t) {
 			return
 		}
+	}
+}
+
+func execTEX(w *Warp, u *uop, m uint32) {
+	o := u.tex
+	x, y := w.val(&o.x), w.val(&o.y)
+	w.eachImage(u, m, func(l int, t *Texture) bool {
 		px, inX := texel(x[l], t.Width, o.float)
 		py, _ := texel(y[l], max(t.Height, 1), o.float)
 		mem := w.texelAt(t, l, px, py)
 		if mem == nil {
-			return
+			return false
 		}
 		v := t.components(mem, o.resultType(t))
 		if !o.two && !inX && !o.float { // a linear fetch outside of the image gives zeros
 			v = [4]uint32{}
 		}
 		w.texture(o, l, &v)
-	}
+		return true
+	})
 }
 
 // texture stores the components of a lane's result.
@@ -161,13 +167,7 @@ func (w *Warp) texture(o *texop, l int, v *[4]uint32) {
 func execTLD4(w *Warp, u *uop, m uint32) {
 	o := u.tex
 	x, y := w.val(&o.x), w.val(&o.y)
-	w.e.Load, w.e.Space, w.e.Addr = true, SpaceGlobal, &w.addr
-	for r := m; r != 0; r &= r - 1 {
-		l := lowest(r)
-		t := w.image(u, l)
-		if t == nil {
-			return
-		}
+	w.eachImage(u, m, func(l int, t *Texture) bool {
 		left := math.Floor(float64(math.Float32frombits(x[l])) - 0.5)
 		top := math.Floor(float64(math.Float32frombits(y[l])) - 0.5)
 		var v [4]uint32
@@ -176,12 +176,13 @@ func execTLD4(w *Warp, u *uop, m uint32) {
 			py, _ := texel(math.Float32bits(float32(top+at[1])), max(t.Height, 1), true)
 			mem := w.texelAt(t, l, px, py)
 			if mem == nil {
-				return
+				return false
 			}
 			v[j] = t.components(mem, o.resultType(t))[u.in.Mod.Tex.Channel&3]
 		}
 		w.texture(o, l, &v)
-	}
+		return true
+	})
 }
 
 // execTXQ gives width, height, depth (0: no third dimension) and the number of levels.

@@ -1,19 +1,19 @@
 package pipelines
 
 import (
-	"compress/gzip"
+	"bytes"
 	"encoding/csv"
 	"flag"
 	"fmt"
 	"maps"
 	"math"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/sarchlab/smsim/isa"
+	"github.com/sarchlab/smsim/isa/zipped"
 )
 
 var showRows = flag.Bool("rows", false, "print every measured row with the model's cycles")
@@ -39,16 +39,7 @@ func (r *measuredRow) allSMs() bool {
 }
 
 func loadMeasured(t testing.TB) []measuredRow {
-	f, err := os.Open("testdata/memory_h200.csv.gz")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := csv.NewReader(z)
+	c := csv.NewReader(bytes.NewReader(zipped.Read(t, "testdata/memory_h200.csv.gz")))
 	c.Comment = '#'
 	all, err := c.ReadAll()
 	if err != nil {

@@ -5,7 +5,6 @@ import (
 	"compress/gzip"
 	"flag"
 	"image/png"
-	"io"
 	"math"
 	"os"
 	"path/filepath"
@@ -13,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sarchlab/smsim/isa/zipped"
 	"github.com/sarchlab/smsim/sim"
 )
 
@@ -39,7 +39,7 @@ func TestGolden(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			want := unpack(t, file)
+			want := zipped.Read(t, file)
 			if !bytes.Equal(got, want) {
 				t.Errorf("%s differs; look at it, then run with -update", file)
 			}
@@ -68,24 +68,6 @@ func pack(t *testing.T, data []byte) []byte {
 		t.Fatal(err)
 	}
 	return b.Bytes()
-}
-
-func unpack(t *testing.T, file string) []byte {
-	t.Helper()
-	r, err := os.Open(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer r.Close()
-	z, err := gzip.NewReader(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	data, err := io.ReadAll(z)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return data
 }
 
 // TestDeterministicFormats: PNG and PDF of two drawings are equal too; a PDF holds no date of today.

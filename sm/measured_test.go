@@ -12,12 +12,13 @@ import (
 	"github.com/sarchlab/smsim/configs"
 	"github.com/sarchlab/smsim/isa"
 	"github.com/sarchlab/smsim/isa/sass"
+	"github.com/sarchlab/smsim/isa/zipped"
 )
 
 // measuredKernels writes the assembled kernels of a file of testdata out as one listing.
 func measuredKernels(t *testing.T, file string) *sass.Listing {
 	t.Helper()
-	text := readGzip(t, "testdata/"+file+".txt.gz")
+	text := zipped.Read(t, "testdata/"+file+".txt.gz")
 	var out strings.Builder
 	out.WriteString("code for sm_90\n")
 	lines := strings.Split(strings.TrimSpace(string(text)), "\n")

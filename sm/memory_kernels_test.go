@@ -12,6 +12,7 @@ import (
 	"github.com/sarchlab/smsim/configs"
 	"github.com/sarchlab/smsim/isa"
 	"github.com/sarchlab/smsim/isa/sass"
+	"github.com/sarchlab/smsim/isa/zipped"
 )
 
 // memoryRow is one measured launch of a kernel of memory_kernels_h200.sass: its parameters are two buffers, a record of 32 bytes a warp
@@ -34,7 +35,7 @@ func (r *memoryRow) String() string {
 }
 
 func memoryRows(t *testing.T) (rows []memoryRow) {
-	sc := bufio.NewScanner(bytes.NewReader(readGzip(t, "testdata/memory_kernels_h200.csv.gz")))
+	sc := bufio.NewScanner(bytes.NewReader(zipped.Read(t, "testdata/memory_kernels_h200.csv.gz")))
 	for sc.Scan() {
 		line := sc.Text()
 		if line == "" || line[0] == '#' {
@@ -129,7 +130,7 @@ func TestMemoryKernels(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	li, err := sass.Read("memory_kernels_h200.sass", readGzip(t, "testdata/memory_kernels_h200.sass.gz"))
+	li, err := sass.Read("memory_kernels_h200.sass", zipped.Read(t, "testdata/memory_kernels_h200.sass.gz"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,14 +3,11 @@ package sm
 import (
 	"bufio"
 	"bytes"
-	"compress/gzip"
 	"encoding/binary"
 	"flag"
 	"fmt"
-	"io"
 	"maps"
 	"math"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -18,6 +15,7 @@ import (
 	"github.com/sarchlab/smsim/configs"
 	"github.com/sarchlab/smsim/isa"
 	"github.com/sarchlab/smsim/isa/sass"
+	"github.com/sarchlab/smsim/isa/zipped"
 )
 
 var (
@@ -42,26 +40,8 @@ type mixRow struct {
 	megabytes       float64
 }
 
-func readGzip(t *testing.T, path string) []byte {
-	t.Helper()
-	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := io.ReadAll(z)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
-}
-
 func mixRows(t *testing.T) (rows []mixRow) {
-	sc := bufio.NewScanner(bytes.NewReader(readGzip(t, "testdata/mixed_streams_h200.csv.gz")))
+	sc := bufio.NewScanner(bytes.NewReader(zipped.Read(t, "testdata/mixed_streams_h200.csv.gz")))
 	for sc.Scan() {
 		c := strings.Split(sc.Text(), ",")
 		if c[0] != "mix" && c[0] != "shape" && c[0] != "shift" {
@@ -127,7 +107,7 @@ func TestMixedStreams(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	li, err := sass.Read("streams_h200.sass", readGzip(t, "testdata/mixed_streams_h200.sass.gz"))
+	li, err := sass.Read("streams_h200.sass", zipped.Read(t, "testdata/mixed_streams_h200.sass.gz"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -59,6 +59,15 @@ func (c *compiler) source(f *workloads.KernelFile) (*source, error) {
 	return c.sources.Get(f, func() (*source, error) { return readSource(f) })
 }
 
+// kernel is the file of a case's kernel and its name in it.
+func (c *compiler) kernel(cs *workloads.Case) (src *source, entry string, err error) {
+	if src, err = c.source(cs.Kernel); err != nil {
+		return nil, "", err
+	}
+	entry, err = entryName(src, cs)
+	return src, entry, err
+}
+
 // program is the machine code of a case on an architecture. A listing's gets the case's parameters. All errors are the
 // user's.
 func (c *compiler) program(cs *workloads.Case, m *machine) (*isa.Program, error) {
@@ -72,11 +81,7 @@ func (c *compiler) program(cs *workloads.Case, m *machine) (*isa.Program, error)
 // code is the machine code of a case's kernel on an architecture: lowered once from PTX, or read once from a listing,
 // whose static shared memory is -1 where the listing does not say it.
 func (c *compiler) code(cs *workloads.Case, m *machine) (*isa.Program, error) {
-	src, err := c.source(cs.Kernel)
-	if err != nil {
-		return nil, err
-	}
-	entry, err := entryName(src, cs)
+	src, entry, err := c.kernel(cs)
 	if err != nil {
 		return nil, err
 	}

@@ -2,18 +2,18 @@ package study
 
 import (
 	"archive/tar"
-	"compress/gzip"
+	"bytes"
 	"errors"
 	"fmt"
 	"hash/fnv"
 	"io"
-	"os"
 	"path"
 	"strings"
 	"testing"
 
 	"github.com/sarchlab/smsim/isa"
 	"github.com/sarchlab/smsim/isa/sass"
+	"github.com/sarchlab/smsim/isa/zipped"
 	"github.com/sarchlab/smsim/workloads"
 )
 
@@ -22,17 +22,8 @@ import (
 // and the checksums of what an H200 computed.
 func compiledFiles(t *testing.T) map[string]string {
 	t.Helper()
-	f, err := os.Open("testdata/compiled/kernels.tar.gz")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
 	files := map[string]string{}
-	for r := tar.NewReader(z); ; {
+	for r := tar.NewReader(bytes.NewReader(zipped.Read(t, "testdata/compiled/kernels.tar.gz"))); ; {
 		h, err := r.Next()
 		if errors.Is(err, io.EOF) {
 			return files

@@ -109,11 +109,7 @@ func (b *bench) run(changes []workloads.Override) (r *Run, rescheduled bool, err
 
 // compileFor compiles a case anew for a machine, whatever was compiled before.
 func (c *compiler) compileFor(cs *workloads.Case, m *machine) (*isa.Program, error) {
-	src, err := c.source(cs.Kernel)
-	if err != nil {
-		return nil, err
-	}
-	entry, err := entryName(src, cs)
+	src, entry, err := c.kernel(cs)
 	if err != nil {
 		return nil, err
 	}

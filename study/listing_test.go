@@ -1,11 +1,8 @@
 package study
 
 import (
-	"bytes"
-	"compress/gzip"
 	"encoding/json"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/sarchlab/smsim/isa"
+	"github.com/sarchlab/smsim/isa/zipped"
 	"github.com/sarchlab/smsim/workloads"
 )
 
@@ -57,23 +55,6 @@ func (l *listedLaunch) kase(file *workloads.KernelFile) *workloads.Case {
 	return c
 }
 
-func readGzip(t *testing.T, path string) []byte {
-	t.Helper()
-	b, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	z, err := gzip.NewReader(bytes.NewReader(b))
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err = io.ReadAll(z)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
-}
-
 func listedLaunches(t *testing.T) []listedLaunch {
 	t.Helper()
 	b, err := os.ReadFile("testdata/listings/launches.json")
@@ -97,7 +78,7 @@ func TestListedKernels(t *testing.T) {
 	}
 	for _, path := range files {
 		arch := filepath.Base(path)[:len(filepath.Base(path))-len(".sass.gz")]
-		file := &workloads.KernelFile{Path: arch + ".sass", Text: readGzip(t, path)}
+		file := &workloads.KernelFile{Path: arch + ".sass", Text: zipped.Read(t, path)}
 		plan := &workloads.Plan{}
 		c, err := newCompiler(plan, defaultArchs(file))
 		if err != nil {

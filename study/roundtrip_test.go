@@ -13,6 +13,7 @@ import (
 	"github.com/sarchlab/smsim/isa/lower"
 	"github.com/sarchlab/smsim/isa/ptx"
 	"github.com/sarchlab/smsim/isa/sass"
+	"github.com/sarchlab/smsim/isa/zipped"
 	"github.com/sarchlab/smsim/study/conform"
 )
 
@@ -37,7 +38,7 @@ func TestSASSRoundTrip(t *testing.T) {
 	}
 	distinct, differ := map[string]bool{}, map[string]string{}
 	for _, path := range append(files, more...) {
-		l, err := sass.Read(filepath.Base(path), readGzip(t, path))
+		l, err := sass.Read(filepath.Base(path), zipped.Read(t, path))
 		if err != nil {
 			t.Fatal(err)
 		}

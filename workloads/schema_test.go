@@ -1,61 +1,27 @@
 package workloads
 
 import (
-	"encoding/json"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 
-	"github.com/goccy/go-yaml"
-	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/sarchlab/smsim/configs/strictyaml/schemas"
 )
-
-// schemas compiles the two published schemas: workload and study.
-var schemas = sync.OnceValues(func() (out [2]*jsonschema.Schema, err error) {
-	c := jsonschema.NewCompiler()
-	for i, name := range []string{"workload.schema.json", "study.schema.json"} {
-		if out[i], err = c.Compile(filepath.Join("..", "docs", "schema", name)); err != nil {
-			return out, err
-		}
-	}
-	return out, nil
-})
 
 // validate checks a YAML text against the schema of its kind.
 func validate(t *testing.T, text []byte) error {
 	t.Helper()
-	var v any
-	if err := yaml.Unmarshal(text, &v); err != nil {
-		// Duplicate keys and the like: what YAML itself says is no matter of the schema.
-		v = nil
-		if err := yaml.UnmarshalWithOptions(text, &v, yaml.AllowDuplicateMapKey()); err != nil {
-			t.Fatal(err)
-		}
-	}
-	j, err := json.Marshal(v)
-	if err != nil {
-		t.Fatal(err)
-	}
-	doc, err := jsonschema.UnmarshalJSON(strings.NewReader(string(j)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	both, err := schemas()
-	if err != nil {
-		t.Fatal(err)
-	}
-	workload, study := both[0], both[1]
-	if m, ok := v.(map[string]any); ok {
+	doc, kind := schemas.Document(t, text), "workload"
+	if m, ok := doc.(map[string]any); ok {
 		for _, key := range []string{"study", "question", "variants", "launches", "compare"} {
 			if _, ok := m[key]; ok {
-				return study.Validate(doc)
+				kind = "study"
 			}
 		}
 	}
-	return workload.Validate(doc)
+	return schemas.Compile(t, filepath.Join("..", "docs", "schema", kind+".schema.json")).Validate(doc)
 }
 
 // TestBundledFilesMatchSchema validates every bundled run file.

@@ -1,39 +1,27 @@
 package lower
 
 import (
-	"compress/gzip"
 	"fmt"
-	"io"
-	"os"
 	"strings"
 	"testing"
 
 	"github.com/sarchlab/smsim/isa/ptx"
+	"github.com/sarchlab/smsim/isa/zipped"
 )
 
 // TestExtraKernels compiles 19 more kernels (sorting, hashing, random numbers, reductions, big integers, stencils), which served to
 // check that rules found on the bundled ones hold for others. Results are compared with those of the vendor's machine code,
 // executed here; instructions and registers with the code it made of the same PTX.
 func TestExtraKernels(t *testing.T) {
-	f, err := os.Open("testdata/extra.ptx.gz")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := io.ReadAll(z)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := zipped.Read(t, "testdata/extra.ptx.gz")
 	modules := map[string]*ptx.Module{}
 	for _, part := range strings.Split(string(text), "//== ")[1:] {
 		name, body, _ := strings.Cut(part, "\n")
-		if modules[name], err = ptx.Parse(name+".ptx", []byte(body)); err != nil {
+		m, err := ptx.Parse(name+".ptx", []byte(body))
+		if err != nil {
 			t.Fatal(err)
 		}
+		modules[name] = m
 	}
 	launches, ref := readLaunchFile(t, "testdata/extra_launches.txt"), readReference(t, "testdata/extra_ptxas.csv")
 	for _, sm := range []int{75, 80, 90, 120} {

@@ -1,33 +1,19 @@
 package ptx_test
 
 import (
-	"bytes"
-	"compress/gzip"
 	"errors"
 	"fmt"
-	"io"
-	"os"
 	"strings"
 	"testing"
 
 	"github.com/sarchlab/smsim/isa/ptx"
+	"github.com/sarchlab/smsim/isa/zipped"
 )
 
 // largeModule repeats a compiled kernel under other names up to a size.
 func largeModule(tb testing.TB, size int) []byte {
 	tb.Helper()
-	packed, err := os.ReadFile("testdata/kernels/hist.ptx.gz")
-	if err != nil {
-		tb.Fatal(err)
-	}
-	z, err := gzip.NewReader(bytes.NewReader(packed))
-	if err != nil {
-		tb.Fatal(err)
-	}
-	text, err := io.ReadAll(z)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	text := zipped.Read(tb, "testdata/kernels/hist.ptx.gz")
 	at := strings.Index(string(text), ".visible .entry")
 	head, kernel := string(text[:at]), string(text[at:])
 	var b strings.Builder

@@ -1,17 +1,15 @@
 package ptx_test
 
 import (
-	"bytes"
-	"compress/gzip"
 	"flag"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/sarchlab/smsim/isa/ptx"
+	"github.com/sarchlab/smsim/isa/zipped"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -53,15 +51,7 @@ func TestErrors(t *testing.T) {
 func TestCompiledKernels(t *testing.T) {
 	for _, file := range glob(t, "testdata/kernels/*.ptx.gz") {
 		t.Run(filepath.Base(file), func(t *testing.T) {
-			z, err := gzip.NewReader(bytes.NewReader(readFile(t, file)))
-			if err != nil {
-				t.Fatal(err)
-			}
-			text, err := io.ReadAll(z)
-			if err != nil {
-				t.Fatal(err)
-			}
-			m, err := ptx.Parse(filepath.Base(file), text)
+			m, err := ptx.Parse(filepath.Base(file), zipped.Read(t, file))
 			if err != nil {
 				t.Fatal(err)
 			}

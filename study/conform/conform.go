@@ -47,9 +47,13 @@ func (s *Set) Run(targets []int) []Target {
 // RunTargets replays every form on every target, several at a time. Reports are in form order, whatever the number of
 // workers.
 func (s *Set) RunTargets(targets []*isa.Target, opt Options) []Target {
-	n := len(s.Forms)
+	return opt.replay(len(s.Forms), targets, func(i int, t *isa.Target) Report { return s.runForm(&s.Forms[i], t, opt.Semantics) })
+}
+
+// replay runs n cases on every target, several at a time, and counts the reports of each target in the order of the cases.
+func (o Options) replay(n int, targets []*isa.Target, run func(i int, t *isa.Target) Report) []Target {
 	reps := make([]Report, n*len(targets))
-	opt.each(len(reps), func(i int) { reps[i] = s.runForm(&s.Forms[i%n], targets[i/n], opt.Semantics) })
+	o.each(len(reps), func(i int) { reps[i] = run(i%n, targets[i/n]) })
 	out := make([]Target, len(targets))
 	for t := range targets {
 		for _, r := range reps[t*n : (t+1)*n] {

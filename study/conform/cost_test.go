@@ -1,7 +1,7 @@
 package conform
 
 import (
-	"compress/gzip"
+	"bytes"
 	"encoding/csv"
 	"fmt"
 	"os"
@@ -14,22 +14,14 @@ import (
 	"github.com/sarchlab/smsim/isa"
 	"github.com/sarchlab/smsim/isa/lower"
 	"github.com/sarchlab/smsim/isa/ptx"
+	"github.com/sarchlab/smsim/isa/zipped"
 )
 
 // ptxasCost reads how many machine instructions ptxas (CUDA 13.0) spends on each form, counted in its machine
 // code without thread index, addresses, loads, stores and moves of zero: by target and form.
 func ptxasCost(t *testing.T, file string) map[int]map[int]int {
 	t.Helper()
-	f, err := os.Open(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	rows, err := csv.NewReader(z).ReadAll()
+	rows, err := csv.NewReader(bytes.NewReader(zipped.Read(t, file))).ReadAll()
 	if err != nil {
 		t.Fatal(err)
 	}

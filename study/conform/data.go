@@ -178,11 +178,11 @@ func (f *Form) Kernel() string {
 	p("\t.reg .b16 %%h<9>;\n\t.reg .b32 %%r<9>;\n\t.reg .b64 %%rd<20>;")
 	names := []string{"a", "b", "c"}
 	for i, t := range f.Operands {
-		p("\t.reg .%s %%%s;", register(t), names[i])
+		p("\t.reg .%s %%%s;", Register(t), names[i])
 	}
-	p("\t.reg .%s %%d;", register(f.Result))
+	p("\t.reg .%s %%d;", Register(f.Result))
 	if f.Second != "" {
-		p("\t.reg .%s %%e;", register(f.Second))
+		p("\t.reg .%s %%e;", Register(f.Second))
 	}
 	p("\tmov.u32 %%r1, %%ctaid.x;\n\tmov.u32 %%r2, %%ntid.x;\n\tmov.u32 %%r3, %%tid.x;\n\tmad.lo.s32 %%r4, %%r1, %%r2, %%r3;\n\tmul.wide.u32 %%rd9, %%r4, 8;")
 	for i, t := range f.Operands {
@@ -197,10 +197,10 @@ func (f *Form) Kernel() string {
 		}
 	}
 	if f.merges() {
-		if register(f.Result) == "b64" {
+		if Register(f.Result) == "b64" {
 			p("\tmov.u64 %%d, 0;")
 		} else {
-			p("\tmov.%s %%d, 0;", strings.Replace(register(f.Result), "f32", "b32", 1))
+			p("\tmov.%s %%d, 0;", strings.Replace(Register(f.Result), "f32", "b32", 1))
 		}
 	}
 	p("\t%s", f.PTX)
@@ -221,7 +221,7 @@ func (f *Form) merges() bool {
 // store widens a result to 64 bits and stores it.
 func (f *Form) store(p func(string, ...any), name, typ, param string, n int) {
 	p("\tld.param.u64 %%rd2, [%s];\n\tadd.s64 %%rd%d, %%rd2, %%rd9;", param, n)
-	switch register(typ) {
+	switch Register(typ) {
 	case "b64":
 		p("\tst.global.u64 [%%rd%d], %%%s;", n, name)
 		return
@@ -235,8 +235,8 @@ func (f *Form) store(p func(string, ...any), name, typ, param string, n int) {
 	p("\tst.global.u64 [%%rd%d], %%rd3;", n)
 }
 
-// register is the register type of an operand: 8-bit values live in 16-bit registers.
-func register(t string) string {
+// Register is the register type of an operand: 8-bit values live in 16-bit registers.
+func Register(t string) string {
 	switch {
 	case t == "f32":
 		return "f32"

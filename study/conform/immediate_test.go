@@ -57,7 +57,7 @@ func (s *Set) withConstants(f *Form, mask, k int) Form {
 	for i, typ := range f.Operands {
 		if mask>>i&1 != 0 {
 			v := literal(typ, [][]uint64{s.A, s.B, s.C}[i][k], k%2 == 0)
-			g.PTX = fmt.Sprintf("mov.%s %%%c, %s; %s", register(typ), 'a'+i, v, g.PTX)
+			g.PTX = fmt.Sprintf("mov.%s %%%c, %s; %s", Register(typ), 'a'+i, v, g.PTX)
 		}
 	}
 	return g

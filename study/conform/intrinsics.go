@@ -98,17 +98,7 @@ func (in *Intrinsic) form() *Form {
 
 // RunTargets replays every intrinsic on every target, several at a time.
 func (s *IntrinsicSet) RunTargets(targets []*isa.Target, opt Options) []Target {
-	n := len(s.Intrinsics)
-	reps := make([]Report, n*len(targets))
-	opt.each(len(reps), func(i int) { reps[i] = s.runIntrinsic(&s.Intrinsics[i%n], targets[i/n], opt.Semantics) })
-	out := make([]Target, len(targets))
-	for t := range targets {
-		for _, r := range reps[t*n : (t+1)*n] {
-			out[t].count(r)
-		}
-		out[t].SM = targets[t].SM
-	}
-	return out
+	return opt.replay(len(s.Intrinsics), targets, func(i int, t *isa.Target) Report { return s.runIntrinsic(&s.Intrinsics[i], t, opt.Semantics) })
 }
 
 // RunIntrinsic lowers an intrinsic's kernel for the target, executes it on all vectors and compares.

@@ -1,32 +1,17 @@
 package conform
 
 import (
-	"bytes"
-	"compress/gzip"
-	"io"
-	"os"
 	"path/filepath"
 	"testing"
 
 	"github.com/sarchlab/smsim/isa/sass"
+	"github.com/sarchlab/smsim/isa/zipped"
 )
 
 // unzip reads a bundled listing.
 func unzip(t *testing.T, path string) *sass.Listing {
 	t.Helper()
-	b, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	z, err := gzip.NewReader(bytes.NewReader(b))
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := io.ReadAll(z)
-	if err != nil {
-		t.Fatal(err)
-	}
-	l, err := sass.Read(filepath.Base(path), text)
+	l, err := sass.Read(filepath.Base(path), zipped.Read(t, path))
 	if err != nil {
 		t.Fatal(err)
 	}

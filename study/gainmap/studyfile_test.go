@@ -1,14 +1,12 @@
 package gainmap
 
 import (
-	"encoding/json"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/goccy/go-yaml"
-	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/sarchlab/smsim/configs/strictyaml/schemas"
 )
 
 // TestStudies: the bundled studies are those of the pairs, on several architectures.
@@ -29,10 +27,7 @@ func TestStudies(t *testing.T) {
 
 // TestDecode: the schema and the decoder agree on files with and without mistakes, where the schema can see them.
 func TestDecode(t *testing.T) {
-	schema, err := jsonschema.NewCompiler().Compile(filepath.Join("..", "..", "docs", "schema", "gainmap.schema.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	schema := schemas.Compile(t, filepath.Join("..", "..", "docs", "schema", "gainmap.schema.json"))
 	for _, c := range []struct {
 		text   string
 		want   string // part of the decoder's message, "" where it accepts
@@ -55,19 +50,7 @@ func TestDecode(t *testing.T) {
 		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s\ndecoder: %v, want %q", c.text, err, c.want)
 		}
-		var v any
-		if err := yaml.Unmarshal([]byte(c.text), &v); err != nil {
-			t.Fatal(err)
-		}
-		j, err := json.Marshal(v)
-		if err != nil {
-			t.Fatal(err)
-		}
-		doc, err := jsonschema.UnmarshalJSON(strings.NewReader(string(j)))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := schema.Validate(doc); (err == nil) != (c.want == "" || c.unseen) {
+		if err := schema.Validate(schemas.Document(t, []byte(c.text))); (err == nil) != (c.want == "" || c.unseen) {
 			t.Errorf("%s\nschema: %v", c.text, err)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/sarchlab/smsim/isa/lower"
 	"github.com/sarchlab/smsim/isa/ptx"
 	"github.com/sarchlab/smsim/sm"
+	"github.com/sarchlab/smsim/study/conform"
 )
 
 // Simulated are the cycles of loops on the simulator, counted as the hardware's were.
@@ -116,17 +117,17 @@ func (f *Form) loopKernel(l loop, probe Probe) string {
 	p(".reg .b64 %%pa, %%pb, %%pc, %%pd, %%pt, %%off, %%ra, %%rb, %%rc, %%rj, %%o, %%t0, %%t1, %%acc;\n.reg .b32 %%i, %%n, %%w;\n.reg .pred %%more;")
 	chained := len(letters) > 0 && letters[0] == "a"
 	for k := range l.chains {
-		p(".reg .%s %%d%d;", register(c.Result), k)
+		p(".reg .%s %%d%d;", conform.Register(c.Result), k)
 		if c.Second != "" {
-			p(".reg .%s %%e%d;", register(c.Second), k)
+			p(".reg .%s %%e%d;", conform.Register(c.Second), k)
 		}
 		if chained {
-			p(".reg .%s %%a%d;", register(c.Operands[0]), k)
+			p(".reg .%s %%a%d;", conform.Register(c.Operands[0]), k)
 		}
 	}
 	for i, s := range letters {
 		if s != "a" {
-			p(".reg .%s %%%s;", register(c.Operands[i]), s)
+			p(".reg .%s %%%s;", conform.Register(c.Operands[i]), s)
 		}
 	}
 	p("ld.param.u64 %%pa, [pa]; ld.param.u64 %%pb, [pb]; ld.param.u64 %%pc, [pc]; ld.param.u64 %%pd, [pd]; ld.param.u64 %%pt, [pt];")
@@ -165,7 +166,7 @@ func (f *Form) loopKernel(l loop, probe Probe) string {
 				}
 			}
 			if probe != AsMeasured {
-				if register(c.Result) == "b64" { // the chain takes its low half alone
+				if conform.Register(c.Result) == "b64" { // the chain takes its low half alone
 					text += fmt.Sprintf(" mov.b64 %%d%d, %%d%d;", k, k)
 				}
 				if c.Second != "" {
@@ -199,25 +200,12 @@ func (f *Form) loopKernel(l loop, probe Probe) string {
 	return sb.String()
 }
 
-// register is the register type of a value: 8 bits live in 16.
-func register(t string) string {
-	switch {
-	case t == "f32":
-		return "f32"
-	case strings.HasSuffix(t, "64"):
-		return "b64"
-	case strings.HasSuffix(t, "32"):
-		return "b32"
-	}
-	return "b16"
-}
-
 // moveType is the type of a move between two such registers.
-func moveType(t string) string { return strings.Replace(register(t), "f32", "b32", 1) }
+func moveType(t string) string { return strings.Replace(conform.Register(t), "f32", "b32", 1) }
 
 // convert takes the low bits of a 64-bit value.
 func convert(to, typ, from string) string {
-	switch register(typ) {
+	switch conform.Register(typ) {
 	case "b64":
 		return fmt.Sprintf("mov.b64 %s, %s;", to, from)
 	case "b16":
@@ -230,7 +218,7 @@ func convert(to, typ, from string) string {
 
 // feed gives a result to the operand of the next execution, by a move where the widths agree.
 func feed(to, toType, from, fromType string) string {
-	a, b := register(toType), register(fromType)
+	a, b := conform.Register(toType), conform.Register(fromType)
 	size := map[string]string{"b64": "b64", "b32": "b32", "f32": "b32", "b16": "b16"}
 	if size[a] == size[b] {
 		return fmt.Sprintf("mov.%s %s, %s;", size[a], to, from)
@@ -250,7 +238,7 @@ func feed(to, toType, from, fromType string) string {
 }
 
 func widen64(to, from, typ string) string {
-	switch register(typ) {
+	switch conform.Register(typ) {
 	case "b64":
 		return fmt.Sprintf("mov.b64 %s, %s;", to, from)
 	case "f32":

@@ -11,6 +11,7 @@ import (
 	"github.com/sarchlab/smsim/isa"
 	"github.com/sarchlab/smsim/isa/lower"
 	"github.com/sarchlab/smsim/isa/ptx"
+	"github.com/sarchlab/smsim/study/conform"
 )
 
 // number is a PTX constant.
@@ -75,7 +76,7 @@ func (f *Form) build(op string, s *familyShape, mods []string, given string) err
 	if reg == "" {
 		reg = one
 	}
-	fill := strings.NewReplacer("$1", one, "$r1", register(reg), "$m1", moveType(reg)).Replace
+	fill := strings.NewReplacer("$1", one, "$r1", conform.Register(reg), "$m1", moveType(reg)).Replace
 	operands := s.Operands
 	byLetter := map[string]string{}
 	letters := (&Form{PTX: s.Before + " " + operands + " " + s.After}).symbols()
