@@ -2,6 +2,7 @@ package lower
 
 import (
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -31,7 +32,7 @@ func (b *builder) mem(i int, space string) (word, string) {
 	}
 	s := b.scope.lookup(b.f, a.Name)
 	if s == nil {
-		b.fail(a.Pos, fmt.Sprintf("%q is not declared", a.Name))
+		b.fail(a.Pos, undeclared(a.Name))
 		return isa.Mem(isa.RZ, 0, false), space
 	}
 	if s.kind == symReg {
@@ -257,7 +258,9 @@ func (b *builder) specialValue(a *ptx.Arg, n int) ([]word, bool) {
 		w = []word{b.dimWord(b.t().GridDimBase, isa.SRNctaidX, max(axis, 0))}
 	case "%cluster_nctaid", "%cluster_nctarank":
 		w = []word{imm(1)}
-	case "%is_explicit_cluster":
+	// No cluster, no graph, and shared addresses begin at 0: nothing is reserved for the system.
+	case "%is_explicit_cluster", "%current_graph_exec", "%reserved_smem_offset_begin", "%reserved_smem_offset_end",
+		"%reserved_smem_offset_cap", "%reserved_smem_offset_0", "%reserved_smem_offset_1":
 		w = []word{rz}
 	default:
 		if sr, ok := specialRegs[name]; ok {
@@ -276,6 +279,17 @@ func (b *builder) specialValue(a *ptx.Arg, n int) ([]word, bool) {
 		w = append(w, rz)
 	}
 	return w[:n], true
+}
+
+// performanceMonitor are special registers that count what the driver has set up.
+var performanceMonitor = regexp.MustCompile(`^%pm[0-7](_64)?$`)
+
+// undeclared says that nothing has the name.
+func undeclared(name string) string {
+	if performanceMonitor.MatchString(name) {
+		return fmt.Sprintf("special register %s is not modelled: performance counters", name)
+	}
+	return fmt.Sprintf("%q is not declared", name)
 }
 
 // dimWord is a word of blockDim or gridDim: in constant bank 0, on the first generation in a special register.

@@ -113,7 +113,7 @@ func typeBits(typ string) int {
 		return 16
 	case "u32", "s32", "b32", "f32", "f16x2", "bf16x2", "tf32", "u16x2", "s16x2", "u8x4", "s8x4":
 		return 32
-	case "u64", "s64", "b64", "f64":
+	case "u64", "s64", "b64", "f64", "f32x2":
 		return 64
 	case "b128":
 		return 128
@@ -176,6 +176,39 @@ func (b *builder) srcVec(i int, typ string) [][]word {
 		out = append(out, b.value(&a.Elems[k], typ))
 	}
 	return out
+}
+
+// splitVectors is a copy of the instruction (rules shorten its operands) with lists of elements for operands that name whole
+// vectors: .reg .v4 .u32 v, or %tid.
+func (b *builder) splitVectors(in *ptx.Instr) *ptx.Instr {
+	out := *in
+	out.Args = append([]ptx.Arg(nil), in.Args...)
+	for i := range in.Args {
+		a := &in.Args[i]
+		if a.Kind != ptx.ArgName || a.Member != "" {
+			continue
+		}
+		n := 0
+		switch a.Name {
+		case "%tid", "%ntid", "%ctaid", "%nctaid":
+			if in.Has("v4") {
+				n = 4
+			}
+		default:
+			if s := b.scope.lookup(b.f, a.Name); s != nil && s.kind == symReg && s.v != nil {
+				n = s.v.Vector
+			}
+		}
+		if n < 2 {
+			continue
+		}
+		v := ptx.Arg{Kind: ptx.ArgVector, Pos: a.Pos}
+		for _, m := range []string{"x", "y", "z", "w"}[:min(n, 4)] {
+			v.Elems = append(v.Elems, ptx.Arg{Kind: ptx.ArgName, Pos: a.Pos, Name: a.Name, Member: m})
+		}
+		out.Args[i] = v
+	}
+	return &out
 }
 
 // dstVec is srcVec for destinations; each element has all words of its register.
@@ -316,7 +349,7 @@ func (b *builder) named(a *ptx.Arg, typ string, n, bits int) []word {
 	}
 	s := b.scope.lookup(b.f, a.Name)
 	if s == nil {
-		b.fail(a.Pos, fmt.Sprintf("%q is not declared", a.Name))
+		b.fail(a.Pos, undeclared(a.Name))
 		return immWords(0, bits, n)
 	}
 	switch s.kind {
@@ -408,7 +441,7 @@ func (b *builder) allWords(a *ptx.Arg) []word {
 		s := b.scope.lookup(b.f, a.Name)
 		switch {
 		case s == nil:
-			b.fail(a.Pos, fmt.Sprintf("%q is not declared", a.Name))
+			b.fail(a.Pos, undeclared(a.Name))
 		case s.kind != symReg && len(s.words) == 0 || s.pred:
 			b.fail(a.Pos, fmt.Sprintf("%s is no data register", a.Name))
 		default:
@@ -432,6 +465,9 @@ func (b *builder) predValue(a *ptx.Arg) word {
 		}
 		return notPT
 	case ptx.ArgName:
+		if a.Name == "%is_explicit_cluster" {
+			return notPT
+		}
 		s := b.scope.lookup(b.f, a.Name)
 		if s == nil {
 			b.fail(a.Pos, fmt.Sprintf("predicate %q is not declared", a.Name))

@@ -132,7 +132,7 @@ func (c *compiler) driverCall(in *ptx.Instr, fu *ptx.Func) bool {
 	b := c.b
 	switch fu.Name {
 	case "__assertfail":
-		ruleTrap(&expander{builder: b})
+		b.trap()
 	case "vprintf":
 		for i := range in.CallRet {
 			for _, w := range b.argWords(&in.CallRet[i], fu.Returns[i]) {

@@ -429,6 +429,7 @@ func (c *compiler) instr(in *ptx.Instr, s *scope) {
 		if c.paramAccess(in) {
 			break
 		}
+		b.in = b.splitVectors(in)
 		sel, ok := selectors[in.Op]
 		if !ok {
 			err = b.errorf("instruction %s is not modelled", in.Name())

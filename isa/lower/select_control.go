@@ -103,22 +103,6 @@ func (x *expander) warpSync(i int) {
 	}
 }
 
-// ruleFence is membar and fence.
-func ruleFence(x *expander) {
-	if x.has("proxy") || x.in.Has("mbarrier_init") {
-		x.mods = nil
-		return
-	}
-	var m isa.Mod
-	if x.in.Has("cta") {
-		m.Flags |= isa.ModCTA
-	}
-	x.mods = nil
-	if x.sm() >= 20 {
-		x.emit(isa.OpMEMBAR, m, nil, nil)
-	}
-}
-
 // ruleNanosleep is nanosleep.
 func ruleNanosleep(x *expander) {
 	x.typ("u32")
@@ -131,10 +115,14 @@ func ruleNanosleep(x *expander) {
 	}
 }
 
-// ruleTrap is trap: an error of the run; where no instruction is known for it, the thread ends.
+// ruleTrap is trap: an error of the run.
 func ruleTrap(x *expander) {
-	x.emit(isa.OpBPT, isa.Mod{Sub: isa.SubTrap}, nil, []word{imm(1)})
+	if x.args(0, 0) {
+		x.trap()
+	}
 }
+
+func (b *builder) trap() { b.emit(isa.OpBPT, isa.Mod{Sub: isa.SubTrap}, nil, []word{imm(1)}) }
 
 // ruleCp is cp.async: a load and a store, with the machine's own instruction from sm_80 on.
 func ruleCp(x *expander) {
@@ -218,14 +206,6 @@ func (x *expander) partialCopy(v []word, from word) {
 		at.Imm += int64(4 * i)
 		load(x.test(isa.CmpGT, isa.U32, n, imm(uint32(4*i))), v[i:i+1], at)
 	}
-}
-
-// ruleCreatePolicy is createpolicy: policies have no effect, the value is 0.
-func ruleCreatePolicy(x *expander) {
-	x.mods = nil
-	d := x.dst(0, "b64")
-	x.mov(d[0], rz)
-	x.mov(d[1], rz)
 }
 
 // notModelled are families of instructions with the reason in the error's words.

@@ -165,7 +165,7 @@ var valueTypes = map[string]vtype{
 	"b128": {"b128", 128, 'b', false},
 	"f16":  {"f16", 16, 'f', false}, "bf16": {"bf16", 16, 'f', false}, "f32": {"f32", 32, 'f', false}, "f64": {"f64", 64, 'f', false},
 	"u16x2": {"u16x2", 32, 'u', true}, "s16x2": {"s16x2", 32, 's', true},
-	"f16x2": {"f16x2", 32, 'f', true}, "bf16x2": {"bf16x2", 32, 'f', true},
+	"f16x2": {"f16x2", 32, 'f', true}, "bf16x2": {"bf16x2", 32, 'f', true}, "f32x2": {"f32x2", 64, 'f', true},
 	"u8x4": {"u8x4", 32, 'u', true}, "s8x4": {"s8x4", 32, 's', true},
 	"pred": {"pred", 1, 'p', false},
 }

@@ -4,7 +4,10 @@ import (
 	"github.com/sarchlab/smsim/isa"
 )
 
-const floatTypes = "f16 f16x2 bf16 bf16x2 f32 f64"
+const (
+	floatTypes      = "f16 f16x2 bf16 bf16x2 f32 f64"
+	arithmeticTypes = floatTypes + " f32x2" // of add, sub, mul and fma
+)
 
 // floatMods uses up .ftz, .sat and the rounding of an arithmetic instruction.
 type floatMods struct {
@@ -31,6 +34,10 @@ func (x *expander) floatSrc(i int, t vtype) []word { return x.src(i, t.name) }
 
 // negFloat flips the sign of a value with the operand modifier, or of an immediate's bits.
 func negFloat(w []word, t vtype) []word {
+	if t.name == "f32x2" {
+		one := valueTypes["f32"]
+		return []word{negFloat(w[:1], one)[0], negFloat(w[1:2], one)[0]}
+	}
 	out := append([]word(nil), w...)
 	k := len(out) - 1
 	if out[k].Kind == isa.KindImm || out[k].Kind == isa.KindReg && out[k].Reg == isa.RZ {
@@ -55,6 +62,15 @@ func negFloat(w []word, t vtype) []word {
 func (x *expander) floatEmit(t vtype, f32, f64, f16 isa.Op, m floatMods, d []word, srcs ...[]word) {
 	mod := isa.Mod{Round: m.round, Flags: m.flags}
 	switch {
+	case t.name == "f32x2": // two numbers in a pair of registers, one instruction each
+		mod.Flags |= x.ftz
+		for k := range d {
+			var s []word
+			for _, w := range srcs {
+				s = append(s, w[k])
+			}
+			x.emit(f32, mod, d[k:k+1], s)
+		}
 	case t.bits == 64:
 		x.emitWide(f64, mod, [][]word{d}, x.pairs(srcs))
 	case t.name == "f32":
@@ -196,7 +212,7 @@ func (x *expander) floatToHalf(d, a word, bf bool, r isa.Round) word {
 
 func floatAdd(x *expander, sub bool) {
 	m := x.floatMods()
-	t := x.typ(floatTypes)
+	t := x.typ(arithmeticTypes)
 	if x.err != nil || !x.args(3, 3) {
 		return
 	}
@@ -209,7 +225,7 @@ func floatAdd(x *expander, sub bool) {
 
 func floatMul(x *expander) {
 	m := x.floatMods()
-	t := x.typ(floatTypes)
+	t := x.typ(arithmeticTypes)
 	if x.err != nil || !x.args(3, 3) {
 		return
 	}
@@ -221,7 +237,7 @@ func floatMul(x *expander) {
 func floatFma(x *expander) {
 	m := x.floatMods()
 	relu := x.has("relu")
-	t := x.typ(floatTypes)
+	t := x.typ(arithmeticTypes)
 	if x.err != nil || !x.args(4, 4) {
 		return
 	}
@@ -233,7 +249,7 @@ func floatFma(x *expander) {
 
 // ruleFma is fma.
 func ruleFma(x *expander) {
-	if x.sm() < 20 && x.in.Has("f32") {
+	if x.sm() < 20 && (x.in.Has("f32") || x.in.Has("f32x2")) {
 		x.fail("%s needs compute capability 2.0: 1.x has no fused multiply-add in single precision", x.in.Name())
 		return
 	}
@@ -278,9 +294,10 @@ func floatMinMax(x *expander, max bool) {
 	if x.has("NaN") {
 		f |= isa.ModNaN
 	}
-	xorsign := x.has("xorsign")
-	if x.has("abs") != xorsign {
-		x.fail("%s takes .xorsign.abs together", x.in.Op)
+	xorsign, abs := x.has("xorsign"), x.has("abs")
+	three := len(x.in.Args) == 4
+	if abs != xorsign && !(abs && three) {
+		x.fail("%s takes .xorsign.abs together, of three sources .abs", x.in.Op)
 	}
 	t := x.typ(floatTypes)
 	most := 3
@@ -296,17 +313,22 @@ func floatMinMax(x *expander, max bool) {
 	}
 	d, a, b := x.dst(0, t.name), x.src(1, t.name), x.src(2, t.name)
 	switch {
-	case xorsign && (t.wide() || len(x.in.Args) == 4):
+	case xorsign && (t.wide() || three):
 		x.fail("%s: .xorsign.abs belongs to two sources of .f32 or halves", x.in.Op)
 	case t.name == "f32" && xorsign:
 		x.minMaxXorSign(d[0], a[0], b[0], f, p)
 	case t.name == "f32":
-		if len(x.in.Args) == 4 {
-			v := x.reg()
-			x.emit(isa.OpFMNMX, isa.Mod{Flags: f}, []word{v}, []word{a[0], b[0], p})
-			a, b = []word{v}, x.src(3, t.name)
+		u, v := a[0], b[0]
+		if three {
+			w := x.src(3, t.name)[0]
+			if abs {
+				u, v, w = x.magnitude(u), x.magnitude(v), x.magnitude(w)
+			}
+			first := x.reg()
+			x.emit(isa.OpFMNMX, isa.Mod{Flags: f}, []word{first}, []word{u, v, p})
+			u, v = first, w
 		}
-		x.emit(isa.OpFMNMX, isa.Mod{Flags: f}, d, []word{a[0], b[0], p})
+		x.emit(isa.OpFMNMX, isa.Mod{Flags: f}, d, []word{u, v, p})
 	case t.wide() && x.t().Has(isa.OpDMNMX):
 		x.emitWide(isa.OpDMNMX, isa.Mod{Flags: f}, [][]word{d}, [][]word{a, b, {p}})
 	case t.wide():
@@ -349,15 +371,19 @@ func floatMinMax(x *expander, max bool) {
 	}
 }
 
+// magnitude is |a| of an f32 operand, with the operand's modifier.
+func (x *expander) magnitude(a word) word {
+	a = x.inReg(a)
+	a.Flags = a.Flags&^isa.Neg | isa.Abs
+	return a
+}
+
 // minMaxXorSign is the minimum or maximum of magnitudes with the product's sign, which a result that is not a number has not.
 func (x *expander) minMaxXorSign(d, a, b word, f isa.ModFlags, p word) {
 	a, b = x.inReg(a), x.inReg(b)
 	sign := x.lop3(auto, a, b, imm(0x80000000), 0x28) // (a ^ b) & c
-	u, v := a, b
-	u.Flags |= isa.Abs
-	v.Flags |= isa.Abs
 	r, q := x.reg(), x.pred()
-	x.emit(isa.OpFMNMX, isa.Mod{Flags: f}, []word{r}, []word{u, v, p})
+	x.emit(isa.OpFMNMX, isa.Mod{Flags: f}, []word{r}, []word{x.magnitude(a), x.magnitude(b), p})
 	x.emit(isa.OpFSETP, isa.Mod{Cmp: isa.CmpNan}, []word{q, pt}, []word{r, r, pt})
 	x.under(notP(q), func() { x.or(r, r, sign) })
 	x.mov(d, r)

@@ -364,7 +364,12 @@ func (x *expander) window(space string) pair {
 
 // ruleIsspacep is isspacep: does a generic address lie in the space.
 func ruleIsspacep(x *expander) {
-	space := x.takeSpace()
+	space := x.take("shared::cluster") // without a cluster the block's own
+	if space == "" {
+		space = x.takeSpace()
+	} else {
+		space = "shared"
+	}
 	if !x.args(2, 2) {
 		return
 	}
@@ -395,6 +400,3 @@ func ruleIsspacep(x *expander) {
 
 // dstAllOf are all words of the register that operand i names.
 func (x *expander) dstAllOf(i int) []word { return x.allWords(x.arg(i)) }
-
-// ruleNothing accepts an instruction that changes no value: prefetches, cache hints.
-func ruleNothing(x *expander) { x.mods = nil }

@@ -7,8 +7,13 @@ import (
 
 // ruleMov is mov: copies, addresses, special registers, and packing and unpacking of vectors.
 func ruleMov(x *expander) {
+	n := x.takeVector()
 	t := x.typ("b16 b32 b64 b128 u16 s16 u32 s32 u64 s64 f16 f16x2 bf16 f32 f64 pred b8 u8 s8")
 	if x.err != nil || !x.args(2, 2) {
+		return
+	}
+	if n > 1 {
+		x.movVector(n, t)
 		return
 	}
 	if t.kind == 'p' {
@@ -37,6 +42,23 @@ func ruleMov(x *expander) {
 			return
 		}
 		x.movWords(d, s)
+	}
+}
+
+// movVector is mov.v2 and mov.v4: element by element.
+func (x *expander) movVector(n int, t vtype) {
+	from, to := x.srcVec(1, t.name), x.dstVec(0, t.name)
+	if len(from) != n || len(to) != n {
+		x.fail("mov.v%d takes two vectors of %d elements", n, n)
+		return
+	}
+	for i := range from { // copied first: the two vectors may share registers
+		c := x.regs(len(from[i]))
+		x.movWords(c, from[i])
+		from[i] = c
+	}
+	for i := range to {
+		x.movWords(to[i][:len(from[i])], from[i])
 	}
 }
 

@@ -74,7 +74,11 @@ func ruleVote(x *expander) {
 // ruleActivemask is activemask.
 func ruleActivemask(x *expander) {
 	x.typ("b32")
-	if x.args(1, 1) {
+	switch {
+	case x.err != nil || !x.args(1, 1):
+	case !x.t().Has(isa.OpVOTE):
+		x.fail("%s has no vote instruction to find the active lanes with; it came with sm_12", x.t().Name)
+	default:
 		x.ballotAll(x.d32(0, "b32"))
 	}
 }
