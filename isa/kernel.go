@@ -163,7 +163,7 @@ func (k *Kernel) placeGlobals() error {
 				return fmt.Errorf("variable %s is initialised with the address of %s, which is not defined", g.Name, r.Symbol)
 			}
 			data := m.globals[g.Name].Data
-			if err := r.put(data, to.Addr); err != nil {
+			if err := r.Put(data, to.Addr); err != nil {
 				return fmt.Errorf("variable %s: %w", g.Name, err)
 			}
 		}
@@ -223,7 +223,7 @@ func (k *Kernel) buildBanks() error {
 		if to == nil {
 			continue // lowering places every variable that an initialiser names
 		}
-		if err := r.put(k.grow(r.Bank, int(r.Offset)+8), to.Addr); err != nil {
+		if err := r.Put(k.grow(r.Bank, int(r.Offset)+8), to.Addr); err != nil {
 			return err
 		}
 	}

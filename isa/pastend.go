@@ -5,8 +5,18 @@ import "fmt"
 // checkEnd finds control flow that runs past the last instruction: a kernel whose text was cut off, or that lacks its
 // EXIT. Indirect jumps are not followed.
 func (p *Program) checkEnd() error {
-	seen := make([]bool, len(p.Insts))
-	todo := []int{0}
+	if past := p.reach(0, make([]bool, len(p.Insts))); past >= 0 {
+		in := &p.Insts[past]
+		return fmt.Errorf("kernel %s, pc %#x: %s: control runs past the last instruction: the end of the code, with its EXIT, is missing", p.Name, in.PC, in.String())
+	}
+	return nil
+}
+
+// reach marks the instructions that control reaches from one on through branches and calls that name their targets, and gives the
+// one behind which it runs past the end, -1 when there is none.
+func (p *Program) reach(from int, seen []bool) int {
+	past := -1
+	todo := []int{from}
 	for len(todo) > 0 {
 		i := todo[len(todo)-1]
 		todo = todo[:len(todo)-1]
@@ -18,16 +28,38 @@ func (p *Program) checkEnd() error {
 					todo = append(todo, int(o.Imm))
 				}
 			}
+			for _, k := range p.Indexed[i] {
+				todo = append(todo, k)
+			}
 			if in.leaves() {
 				break
 			}
 			if i+1 == len(seen) {
-				return fmt.Errorf("kernel %s, pc %#x: %s: control runs past the last instruction: the end of the code, with its EXIT, is missing", p.Name, in.PC, in.String())
+				past = i
+				break
 			}
 			i++
 		}
 	}
-	return nil
+	return past
+}
+
+// Unreached are the indices at which code begins that no branch and no call by name reaches: functions behind a kernel which are
+// only called through pointers, each up to the next. Padding (NOPs, a branch to itself) is none.
+func (p *Program) Unreached() []int {
+	seen := make([]bool, len(p.Insts))
+	p.reach(0, seen)
+	var out []int
+	for i := range p.Insts {
+		in := &p.Insts[i]
+		endless := in.Op == OpBRA && in.NSrc > 0 && in.Src[0].Kind == KindLabel && in.Src[0].Imm == int64(i)
+		if seen[i] || in.Op == OpNOP || endless {
+			continue
+		}
+		out = append(out, i)
+		p.reach(i, seen)
+	}
+	return out
 }
 
 // leaves says that control never goes on to the next instruction.

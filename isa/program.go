@@ -91,8 +91,8 @@ type Reloc struct {
 	Shift  uint8 // bits of the address below those stored
 }
 
-// put stores the bytes of an address.
-func (r *Reloc) put(data []byte, addr uint64) error {
+// Put stores the bytes of an address.
+func (r *Reloc) Put(data []byte, addr uint64) error {
 	n := uint64(r.Bytes)
 	if n == 0 {
 		n = 8

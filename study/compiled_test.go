@@ -154,6 +154,7 @@ func TestCompiledKernels(t *testing.T) {
 			}
 		}
 	}
+	t.Logf("ran %d unknown %d", ran, unknown)
 	if ran < 500 || unknown > 40 {
 		t.Errorf("%d listings ran, %d lack literals", ran, unknown)
 	}

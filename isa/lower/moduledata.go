@@ -12,9 +12,18 @@ type ModuleData struct {
 	Globals     []isa.Global
 	Constants   []byte // bank 3
 	ConstRelocs []isa.ConstReloc
-	// Functions are the variables whose initial values are addresses of functions. Machine code numbers functions in constant
-	// bank 2; here they are zero.
-	Functions []string
+	// Functions are the addresses of functions in initial values: zero here, since only the machine code has the functions.
+	Functions []FunctionAddress
+	// Order names the functions whose addresses are taken, in initial values or by instructions, in the order of their bodies.
+	// ptxas puts them behind every kernel in this order and numbers them so from 1 on.
+	Order []string
+}
+
+// FunctionAddress is a place in the initial value of a variable that holds the address of a function (its Symbol).
+type FunctionAddress struct {
+	Variable string
+	Global   int // index in Globals, -1: the offset is one in Constants
+	isa.Reloc
 }
 
 // Data places all module variables.
@@ -33,8 +42,10 @@ func Data(m *ptx.Module, t *isa.Target) (*ModuleData, error) {
 		if err != nil {
 			return nil, &Error{File: m.File, Pos: v.Pos, Msg: err.Error()}
 		}
-		if len(f.link.data) > functions {
-			d.Functions = append(d.Functions, v.Name)
+		for _, r := range f.link.data[functions:] {
+			at := r.reloc
+			at.Offset = r.offset
+			d.Functions = append(d.Functions, FunctionAddress{Variable: v.Name, Global: r.global, Reloc: at})
 		}
 		if y.kind == symGlobal {
 			for i := range f.globals {
@@ -46,5 +57,43 @@ func Data(m *ptx.Module, t *isa.Target) (*ModuleData, error) {
 		}
 	}
 	d.Globals, d.Constants, d.ConstRelocs = f.globals, f.constMem, f.constRelocs
+	d.Order = functionsTaken(m, d.Functions)
 	return d, nil
+}
+
+// functionsTaken names the functions with a body whose address an initial value or an instruction takes, in the order of the bodies.
+func functionsTaken(m *ptx.Module, inData []FunctionAddress) []string {
+	taken := map[string]bool{}
+	for _, r := range inData {
+		taken[r.Symbol] = true
+	}
+	for _, fu := range m.Funcs {
+		if fu.Body != nil {
+			functionsMoved(fu.Body, m, taken)
+		}
+	}
+	var out []string
+	for _, fu := range m.Funcs {
+		if !fu.Entry && fu.Body != nil && taken[fu.Name] {
+			out = append(out, fu.Name)
+		}
+	}
+	return out
+}
+
+// functionsMoved adds the functions whose address a mov of the block takes.
+func functionsMoved(b *ptx.Block, m *ptx.Module, taken map[string]bool) {
+	for _, s := range b.Stmts {
+		switch x := s.(type) {
+		case *ptx.Block:
+			functionsMoved(x, m, taken)
+		case *ptx.Instr:
+			if x.Op != "mov" || len(x.Args) != 2 || x.Args[1].Kind != ptx.ArgName {
+				continue
+			}
+			if fu := functionNamed(m, x.Args[1].Name); fu != nil {
+				taken[fu.Name] = true
+			}
+		}
+	}
 }
