@@ -139,3 +139,16 @@ type Launch struct {
 	// MaxSteps ends a run that executes more warp-instructions (0: no limit), with an error that names the loop.
 	MaxSteps uint64
 }
+
+// ReadsBank says whether the program reads a constant bank.
+func (p *Program) ReadsBank(bank uint8) bool {
+	for i := range p.Insts {
+		in := &p.Insts[i]
+		for _, o := range in.Src[:min(in.NSrc, MaxSrc)] {
+			if o.Kind == KindConst && o.Bank == bank {
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -102,7 +102,7 @@ func (w *worker) kernelProgram(l *launch, in Input) (*isa.Program, error) {
 		p, err = w.lib.fromPTX("kernels/ptx/"+name+".ptx", l.Function)
 	} else if p, err = w.lib.fromListing("kernels/sass/"+w.arch.Name+"/"+name+".sass", l.Function); err == nil {
 		if p.Regs, p.SharedBytes, err = w.lib.resources(l.Function); err == nil {
-			w.lib.addConstants(p, "kernels/ptx/"+name+".ptx", l.Function)
+			err = w.lib.addVariables(p, "kernels/ptx/"+name+".ptx")
 		}
 	}
 	if err != nil {
@@ -110,20 +110,6 @@ func (w *worker) kernelProgram(l *launch, in Input) (*isa.Program, error) {
 	}
 	w.key, w.prog = key, p
 	return p, nil
-}
-
-// addConstants gives a listing's program the module's .const data (bank 3), which listings lack, from the PTX beside it.
-// Without PTX a kernel that reads the bank fails with a message of its own.
-func (l *library) addConstants(p *isa.Program, ptx, function string) {
-	if p.ConstBanks[3] != nil {
-		return
-	}
-	if q, err := l.fromPTX(ptx, function); err == nil && q.ConstBanks[3] != nil {
-		if p.ConstBanks == nil {
-			p.ConstBanks = map[uint8][]byte{}
-		}
-		p.ConstBanks[3] = q.ConstBanks[3]
-	}
 }
 
 // resources is registers and static shared bytes of a function, which listings do not give.

@@ -94,17 +94,38 @@ func (l *library) fromListing(path, function string) (*isa.Program, error) {
 
 // fromPTX is an entry of a PTX file, lowered for the architecture.
 func (l *library) fromPTX(path, function string) (*isa.Program, error) {
-	m, err := l.modules.Get(path, func() (*ptx.Module, error) {
+	m, err := l.module(path)
+	if err != nil {
+		return nil, err
+	}
+	return lower.Compile(m, function, l.arch.Target(), lower.Options{})
+}
+
+func (l *library) module(path string) (*ptx.Module, error) {
+	return l.modules.Get(path, func() (*ptx.Module, error) {
 		b, err := readFile(l.dir, path)
 		if err != nil {
 			return nil, err
 		}
 		return ptx.Parse(path, b)
 	})
-	if err != nil {
-		return nil, err
+}
+
+// addVariables gives machine code the module variables that its listing lacks, from the PTX that it was compiled from. Without PTX a
+// kernel that reads them fails with a message of its own.
+func (l *library) addVariables(p *isa.Program, path string) error {
+	lacks := func(bank uint8) bool { return p.ConstBanks[bank] == nil && p.ReadsBank(bank) }
+	if !lacks(3) && !lacks(4) {
+		return nil
 	}
-	return lower.Compile(m, function, l.arch.Target(), lower.Options{})
+	m, err := l.module(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return lower.AddModule(p, m, l.arch.Target())
 }
 
 // readOperands reads the three input arrays of the form kernels, 2,048 64-bit words each.
