@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sarchlab/smsim/configs"
 	"github.com/sarchlab/smsim/isa/ptx"
 	"github.com/sarchlab/smsim/sim"
 	"github.com/sarchlab/smsim/study"
@@ -192,6 +193,9 @@ func judge(archs []string, ch *Change, t *study.Trial) Rewritten {
 		}
 		r.SpeedUp[arch], r.Fewer[arch] = p.SpeedUp, p.InstructionRatio
 		r.Reasons[arch] = why(p, ch.Rule.trades)
+		if ch.needs > smOf(arch) {
+			r.Reasons[arch] += fmt.Sprintf("; but PTX has this from sm_%d on: ptxas does not take it for %s", ch.needs, arch)
+		}
 		if !p.OutputsEqual {
 			r.Equal = false
 			r.Differs = p.Difference.String()
@@ -249,14 +253,23 @@ func (r *Rewritten) matters() bool {
 	return false
 }
 
-// keeps says that the rewrite ran on every architecture and loses on none.
+// keeps says that the rewrite ran on every architecture, loses on none, and can be compiled for all of them.
 func (r *Rewritten) keeps(archs []string) bool {
 	for _, a := range archs {
-		if r.SpeedUp[a] < lossFrom {
+		if r.SpeedUp[a] < lossFrom || r.change.needs > smOf(a) {
 			return false
 		}
 	}
 	return true
+}
+
+// smOf is the number of an architecture's target, 86 for sm_86.
+func smOf(arch string) int {
+	a, err := configs.Load(arch, nil)
+	if err != nil {
+		return 0 // its run has failed
+	}
+	return a.SMNumber()
 }
 
 // combine applies the rules that keep the outputs and lose on no architecture, one after the other, and simulates the result.

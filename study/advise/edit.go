@@ -184,7 +184,7 @@ var needs = []struct {
 	sm, version int
 }{
 	{"dp4a", "", 61, 50}, {"dp2a", "", 61, 50}, {"shf", "", 32, 31}, {"lop3", "", 50, 43}, {"vabsdiff4", "", 30, 30}, {"prmt", "", 20, 20}, {"max", "relu", 90, 80}, {"min", "relu", 90, 80},
-	{"add", "cc", 20, 12}, {"sad", "", 10, 10},
+	{"add", "cc", 20, 12}, {"sad", "", 10, 10}, {"add", "s16x2", 90, 80}, {"add", "u16x2", 90, 80}, {"min", "s16x2", 90, 80}, {"min", "u16x2", 90, 80}, {"max", "s16x2", 90, 80}, {"max", "u16x2", 90, 80},
 }
 
 // raiseTarget makes the module's target and version new enough for its instructions.

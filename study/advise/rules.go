@@ -24,6 +24,7 @@ func Rules() []Rule {
 	return []Rule{
 		{"constant", "divisors, and factors of one, that are known at the launch: a multiplication by the reciprocal, no multiplication", launchConstants, false, false},
 		{"minmax", "compare and select to min and max, max with zero to max.relu (fused to DPX forms by the lowering)", minmax, false, false},
+		{"pair", "equal 16-bit additions, minima and maxima of both halves of words: add, min, max of 16x2 (fused to DPX forms by the lowering)", pairs16, false, false},
 		{"dot", "bytes and half-words multiplied and added: dp4a, dp2a", dots, false, false},
 		{"sad", "absolute differences: sad, vabsdiff4 with accumulation", sads, false, false},
 		{"popc", "population counts of several words: full adders (lop3) count two of three words at once", populations, true, false},
@@ -53,6 +54,7 @@ type Change struct {
 	Text  string   // the rewritten module
 
 	silent bool // reported only where it matters
+	needs  int  // target that the rewritten text needs, 90 for sm_90, where that is above the original's; 0: none
 }
 
 // Rewrite applies one rule to a kernel of a PTX text; nil if there is nothing to apply it to. params holds launch values of
@@ -94,8 +96,12 @@ func Rewrite(file string, text []byte, entry string, params map[string]uint64, r
 	}
 	sortPlaces(c.Lines)
 	var fits []launchParam
+	before := m.SM
 	if c.Text, fits, err = k.rewrite(sites, n); err != nil {
 		return nil, err
+	}
+	if m.SM > before {
+		c.needs = m.SM
 	}
 	fast = both(fast, fits)
 	// Divisors that are the block's size are everywhere.

@@ -219,3 +219,21 @@ func execute(text string, target *isa.Target, in []byte, threads int, n uint32) 
 	_, err = k.RunBlock(0)
 	return dst.Data, err
 }
+
+// TestNeeds: a rewrite that PTX allows only for later targets is not taken where an earlier one is asked for.
+func TestNeeds(t *testing.T) {
+	body := "mov.b32 {%h0, %h1}, %a;\nmov.b32 {%h2, %h3}, %b;\nmin.s16 %h4, %h0, %h2;\nmin.s16 %h5, %h1, %h3;\nmov.b32 %x, {%h4, %h5};\n"
+	for _, c := range []struct {
+		target string
+		needs  int
+	}{{"sm_80", 90}, {"sm_90", 0}} {
+		ch, err := Rewrite("case.ptx", []byte(strings.Replace(head, "sm_90", c.target, 1)+body+tail), "k", nil, ruleOf(t, "pair"))
+		if err != nil || ch == nil || ch.needs != c.needs {
+			t.Fatalf("%s: %+v, %v", c.target, ch, err)
+		}
+		r := Rewritten{change: ch, SpeedUp: map[string]float64{"sm_80": 2, "sm_90": 2}}
+		if !r.keeps([]string{"sm_90"}) || r.keeps([]string{"sm_80", "sm_90"}) != (c.needs == 0) {
+			t.Errorf("%s: taken on sm_90 %v, on both %v", c.target, r.keeps([]string{"sm_90"}), r.keeps([]string{"sm_80", "sm_90"}))
+		}
+	}
+}

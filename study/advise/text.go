@@ -90,7 +90,7 @@ func (a *Advice) textRewrite(b *strings.Builder, r *Rewritten) {
 	case !r.Taken && len(r.Fast) > 0 && r.keeps(a.Archs):
 		b.WriteString(study.Paragraph("  ", "not taken together with the others: it gains nothing and needs a second body of the kernel"))
 	case !r.Taken:
-		b.WriteString(study.Paragraph("  ", "not taken together with the others: it loses time, or does not run, on at least one of these architectures"))
+		b.WriteString(study.Paragraph("  ", "not taken together with the others: it loses time, does not run, or cannot be compiled on at least one of these architectures"))
 	}
 	for j, l := range r.Lines {
 		if j == maxLines {
