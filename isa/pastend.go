@@ -31,7 +31,7 @@ func (p *Program) reach(from int, seen []bool) int {
 			for _, k := range p.Indexed[i] {
 				todo = append(todo, k)
 			}
-			if in.leaves() {
+			if in.Leaves() {
 				break
 			}
 			if i+1 == len(seen) {
@@ -62,8 +62,8 @@ func (p *Program) Unreached() []int {
 	return out
 }
 
-// leaves says that control never goes on to the next instruction.
-func (in *Inst) leaves() bool {
+// Leaves says that control never goes on to the next instruction.
+func (in *Inst) Leaves() bool {
 	always := func(o *Operand) bool { return o.Reg == PT && o.Flags&Neg == 0 }
 	if in.Guard.Kind != KindNone && !always(&in.Guard) {
 		return false

@@ -125,7 +125,19 @@ func (a *originPass) sweep(out []Origin) {
 				a.join(t, &s)
 			}
 		}
+		if ends(in) { // whatever stands here next is reached from elsewhere
+			s = originState{}
+		}
 	}
+}
+
+// ends says that control never goes on to the next instruction, but to the targets named, if anywhere.
+func ends(in *isa.Inst) bool {
+	switch in.Op {
+	case isa.OpBRA, isa.OpJMP, isa.OpEXIT, isa.OpKILL, isa.OpRET, isa.OpBRX, isa.OpJMX:
+		return in.Leaves()
+	}
+	return false
 }
 
 // address is the origin of the registers in an instruction's address.
@@ -217,9 +229,15 @@ func (a *originPass) read(r int16, in *isa.Inst, s *originState) Origin {
 	return s[r]
 }
 
-// uses is the origin of all registers that an instruction reads.
+// uses is the origin of all registers that an instruction reads, less predicates that only decide which of two values it takes: a guard,
+// and that of a selection. They steer, as branches do.
 func (a *originPass) uses(in *isa.Inst, s *originState) (o Origin) {
-	a.list = appendUses(a.list[:0], in)
+	taken := *in
+	taken.Guard = isa.Operand{}
+	if in.Op == isa.OpSEL || in.Op == isa.OpUSEL {
+		taken.NSrc = min(taken.NSrc, 2)
+	}
+	a.list = appendUses(a.list[:0], &taken)
 	for _, r := range a.list {
 		o |= a.read(r, in, s)
 	}

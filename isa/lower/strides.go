@@ -99,6 +99,9 @@ func (a *stridePass) sweep(out []Stride) {
 				a.merge(a.in[o.Imm], &s)
 			}
 		}
+		if ends(in) {
+			s = [ctlRegs]affine{}
+		}
 	}
 }
 
