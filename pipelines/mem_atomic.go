@@ -59,7 +59,7 @@ func (m *MemPath) accessAtomic(a MemAccess, t *MemTiming) {
 	if t.L2SectorHits < t.L2Sectors {
 		t.Level = LevelDRAM
 		latency += p.dramLatency - p.l2Latency
-		m.ownMisses(t.L2Sectors-t.L2SectorHits, t.L2Sectors-t.L2SectorHits, false, t)
+		m.ownMisses(t.L2Sectors-t.L2SectorHits, t.L2Sectors-t.L2SectorHits, m.share(m.co.lines[0].line, false), false, t)
 	}
 	if e.Load && !reduction {
 		t.Result = gone + latency

@@ -1,37 +1,5 @@
 package pipelines
 
-// ownMisses counts L2 misses of a read: how many of the sectors this SM has to get from DRAM itself. When the whole chip runs
-// the launch and its data fits L2, each byte comes from DRAM once, for the SM that asks first. So an SM brings in its part of
-// the data and no more; the rest of its misses find what others have brought in. (In the NCC kernels on a cold H200, whose
-// SMs share the image, that is three misses in five.)
-//
-// missing sectors were asked for, brought are those that DRAM would bring, at 64 bytes a time. The addresses of a gather are as likely
-// to be another SM's as this one's, see gatherMisses.
-func (m *MemPath) ownMisses(missing, brought int, gather bool, t *MemTiming) (own int) {
-	own = brought
-	if m.budget >= 0 && missing > 0 {
-		left := int(m.budget / int64(m.par.sectorBytes))
-		if gather {
-			own = m.gatherMisses(brought)
-		}
-		own = min(own, left)
-		m.budget -= int64(own) * int64(m.par.sectorBytes)
-	}
-	t.L2SectorHits += max(missing-own, 0)
-	t.DRAMBytes += own * int(m.par.sectorBytes)
-	return own
-}
-
-// gatherMisses counts the sectors of a gather that nobody has brought in yet. All SMs gather from the same data, so what is still missing
-// of it falls as all of them go on: it is the part of its share that this SM has not brought in. (chase_warp on a cold H200, 132 and 264
-// warps with 300 links in 2 MB: DRAM reads 1.46 and 1.89 MB, so 58 and 38 in a hundred links miss.)
-func (m *MemPath) gatherMisses(sectors int) int {
-	m.gatherDue += float64(sectors) * float64(m.budget) / float64(max(m.par.coldBytes, 1))
-	own := min(int(m.gatherDue+0.5)/max(sectors, 1)*sectors, sectors)
-	m.gatherDue -= float64(own)
-	return own
-}
-
 // dramAtoms widens a mask of a line's sectors to what DRAM brings for them.
 func (p *memParams) dramAtoms(sectors uint32) uint32 {
 	for n := uint32(1); n < p.atomSectors; n *= 2 {

@@ -24,13 +24,16 @@ func (m *MemPath) fetch(line uint64, sectors uint32, at uint64, a *MemAccess, t 
 	f.l2Free = start + max(ticks(n)*p.l2SectorTicks, p.l2RequestTicks)
 	done := start + ticks(n-1)*p.l2SectorTicks + ticks(latency+jitter(line, p.l2Jitter))*ticksCycle
 	others := ticks(0)
-	if hits < n && m.budget >= 0 {
-		others = m.askedByOthers(line, sectors, now, a)
+	var share *coldShare
+	if hits < n {
+		if share = m.share(line, a.Gather); share != nil && !p.warm {
+			others = m.askedByOthers(line, sectors, now, a)
+		}
 	}
 	if others > 0 {
 		brought = 0
 	}
-	own := m.ownMisses(n-hits, brought, a.Gather, t)
+	own := m.ownMisses(n-hits, brought, share, a.Gather, t)
 	delay := m.arrayRead(line, max(n-own, 0), own, now)
 	if own > 0 {
 		t.Level = max(t.Level, LevelDRAM)
@@ -61,7 +64,7 @@ func (m *MemPath) fetch(line uint64, sectors uint32, at uint64, a *MemAccess, t 
 // find two of three rows under way; sums along a column find the rows that their neighbours have read a step ago.)
 func (m *MemPath) askedByOthers(line uint64, sectors uint32, now ticks, a *MemAccess) (arrives ticks) {
 	p := &m.par
-	if !a.Strided || !p.cold() || p.neighbours == 0 {
+	if !a.Strided || p.neighbours == 0 {
 		return 0
 	}
 	if a.Stride == 0 {

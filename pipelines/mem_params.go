@@ -86,8 +86,6 @@ type memParams struct {
 	dramWrites                                 int     // sectors that a queue of DRAM writes at a time
 	dirtySectors                               int     // of this SM that L2 holds at most; 0: no limit
 	chipMisses                                 float64 // part of a repeated launch's accesses that miss L2, all SMs active
-	// This SM's part of what the whole chip reads from DRAM once, when the launch's data fits L2; negative: no limit.
-	coldBytes int64
 }
 
 const l2Ways = 16
@@ -205,14 +203,6 @@ func newMemParams(a *configs.Arch, cfg MemConfig) (memParams, error) {
 	p.atomSectors = uint32(max(mem.DRAMAtomBytes/int(p.sectorBytes), 1))
 	p.fullL2Line = uint32(uint64(1)<<(p.l2LineBytes/int(p.sectorBytes)) - 1)
 	p.slices = orInt(mem.L2Slices, 1)
-	p.coldBytes = -1
-	if cfg.AllSMsActive && cfg.FootprintBytes > 0 && (cfg.L2Bytes <= 0 || cfg.FootprintBytes <= uint64(cfg.L2Bytes)) {
-		read := cfg.FootprintBytes
-		if cfg.ReadBytes > 0 {
-			read = min(read, cfg.ReadBytes)
-		}
-		p.coldBytes = int64(read) / int64(max(cfg.SMs, 1))
-	}
 
 	l2bw, drambw, storebw := mem.L2BytesCycle, mem.DRAMBytesCycle, float64(l.StoreBytesCycle)
 	if cfg.AllSMsActive {
@@ -347,6 +337,3 @@ func orFloat(v, d float64) float64 {
 	}
 	return d
 }
-
-// cold says whether L2 starts empty and DRAM brings the launch's data once for the whole chip.
-func (p *memParams) cold() bool { return !p.warm && p.coldBytes >= 0 }

@@ -42,6 +42,8 @@ type MemConfig struct {
 	// 0: unknown, everything fits.
 	FootprintBytes uint64
 	ReadBytes      uint64 // of these, buffers that the launch reads: what a cold L2 gets from DRAM; 0: all
+	// The allocations that FootprintBytes counts, if the launch touches each as a whole; empty: not known.
+	Buffers []MemBuffer
 	// This SM's DRAM bandwidth in bytes a cycle when all SMs are active; 0: the architecture's number.
 	DRAMBytesCycle float64
 }
@@ -102,11 +104,10 @@ type MemPath struct {
 	storeOrder    uint64         // lines that entered pending
 	moved, stored uint64         // sectors to and from L2, and those of them that were written
 	entry         *cacheLine     // of the latest line that was looked up in l2, nil if it has no place there
-	gatherDue     float64        // own misses of gathers not yet counted, see gatherMisses
 	oldOut        int            // sectors written back by evictOld
 	dirty, clean  int            // sectors in l2 that are marked as written; of these, written back before their time
 	oldDirty      uint64         // remainder of evictOld, in sectors x moved
-	budget        int64          // bytes that DRAM has still to bring for this SM, see memParams.coldBytes
+	shares        []coldShare    // by address; empty: all misses are this SM's own
 	far           memFar
 	drain         uint64 // latest Complete so far
 }
@@ -135,7 +136,7 @@ func NewMemPath(a *configs.Arch, cfg MemConfig) (*MemPath, error) {
 	}
 	m.misses = newLeaveRing(p.missesInFlight)
 	m.store = newStorePort(&m.par)
-	m.budget = p.coldBytes
+	m.shares = newColdShares(&cfg)
 	m.far.slices = make([]ticks, max(p.slices, 1))
 	m.far.array = make([]ticks, max(p.array.queues, 1))
 	m.far.dramFree = make([]ticks, p.dramQueues)

@@ -27,11 +27,12 @@ type Options struct {
 	// Cold starts with empty instruction caches and L2, as after a flush; otherwise they hold what a launch before left.
 	Cold bool
 	// L2Bytes is the chip's L2 (0: unlimited), FootprintBytes all buffers of the launch (0: they fit a warm L2),
-	// ReadBytes those that it reads (0: all),
+	// ReadBytes those that it reads (0: all), WholeBuffers that they are the allocations of the launch's memory, each touched as a whole,
 	// DRAMBytesCycle this SM's share of DRAM bandwidth with all SMs active (0: the architecture's number).
 	L2Bytes        int
 	FootprintBytes uint64
 	ReadBytes      uint64
+	WholeBuffers   bool
 	DRAMBytesCycle float64
 
 	// MaxCycles ends a run that takes longer, with an error that says where its warps are. 0: 1e9.

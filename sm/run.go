@@ -46,8 +46,14 @@ func Run(a *configs.Arch, p *isa.Program, l *isa.Launch, opt Options) (*sim.Resu
 	for i, s := range lower.BlockStrides(p, l, t.BlockDimBase) {
 		m.code[i].stride = s
 	}
-	path, err := pipelines.NewMemPath(a, pipelines.MemConfig{SharedCarveout: occ.CarveoutBytes, AllSMsActive: opt.AllSMsActive,
-		SMs: max(opt.NumSMs, l.NumSMs, 1), WarmL2: !opt.Cold, L2Bytes: opt.L2Bytes, FootprintBytes: opt.FootprintBytes, ReadBytes: opt.ReadBytes, DRAMBytesCycle: opt.DRAMBytesCycle})
+	cfg := pipelines.MemConfig{SharedCarveout: occ.CarveoutBytes, AllSMsActive: opt.AllSMsActive,
+		SMs: max(opt.NumSMs, l.NumSMs, 1), WarmL2: !opt.Cold, L2Bytes: opt.L2Bytes, FootprintBytes: opt.FootprintBytes, ReadBytes: opt.ReadBytes, DRAMBytesCycle: opt.DRAMBytesCycle}
+	if opt.WholeBuffers {
+		for _, b := range l.Mem.Buffers() {
+			cfg.Buffers = append(cfg.Buffers, pipelines.MemBuffer{Addr: b.Addr, Bytes: uint64(len(b.Data))})
+		}
+	}
+	path, err := pipelines.NewMemPath(a, cfg)
 	if err != nil {
 		return nil, err
 	}

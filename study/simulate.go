@@ -25,6 +25,7 @@ func simulate(m *machine, p *isa.Program, l *isa.Launch, args []workloads.Arg, b
 	if opt.MaxCycles == 0 {
 		opt.MaxCycles = DefaultCycleLimit
 	}
+	opt.WholeBuffers = true
 	for _, b := range l.Mem.Buffers() {
 		opt.FootprintBytes += uint64(len(b.Data))
 	}

@@ -161,7 +161,7 @@ func (w *worker) predictKernel(l *launch, in Input, cold bool) (*sim.Result, err
 		la.Params = binary.LittleEndian.AppendUint64(la.Params, b.Addr)
 	}
 	opt.NumSMs, opt.AllSMsActive, opt.ClockMHz, opt.L2Bytes, opt.Cold = measuredSMs, true, measuredMHz, measuredL2, cold
-	opt.MaxCycles = rowCycles
+	opt.WholeBuffers, opt.MaxCycles = true, rowCycles
 	res, err := sm.Run(w.arch, p, la, opt)
 	if err != nil {
 		return nil, err
