@@ -34,6 +34,10 @@ func (m *MemPath) fetch(line uint64, sectors uint32, at uint64, a *MemAccess, t 
 		brought = 0
 	}
 	own := m.ownMisses(n-hits, brought, share, a.Gather, t)
+	if share != nil && own == 0 && a.Gather && !p.warm && p.l2LatencyFar > latency && share.farHit() {
+		latency = p.l2LatencyFar
+		done = start + ticks(n-1)*p.l2SectorTicks + ticks(latency+jitter(line, p.l2Jitter))*ticksCycle
+	}
 	delay := m.arrayRead(line, max(n-own, 0), own, now)
 	if own > 0 {
 		t.Level = max(t.Level, LevelDRAM)

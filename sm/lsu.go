@@ -53,7 +53,7 @@ func (u *loadStoreUnit) handle(cycle uint64) {
 	for m := u.port.Retrieve(now); m != nil; m = u.port.Retrieve(now) {
 		r := m.(*memoryRequest)
 		r.timing = u.path.Access(pipelines.MemAccess{Cycle: r.cycle, SubPartition: r.sub, Slot: r.slot, Block: r.block, Class: r.class, Effect: &r.effect,
-			Everywhere: r.origin == 0, Gather: r.origin&lower.FromData != 0,
+			Everywhere: r.origin == 0, Gather: r.stride.Scattered || r.origin&lower.FromData != 0 && (!r.stride.Known || r.stride.Bytes == 0),
 			Stride: int64(r.stride.Bytes), Strided: r.stride.Known && r.origin&lower.FromData == 0})
 		if u.NumHooks() > 0 {
 			u.emit(r)

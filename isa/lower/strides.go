@@ -2,21 +2,24 @@ package lower
 
 import (
 	"encoding/binary"
+	"math/bits"
 
 	"github.com/sarchlab/smsim/isa"
 )
 
 // Stride is by how many bytes the address of a memory instruction moves from one block of the grid to the next in x, modulo 2^32;
-// Known only if that is the same everywhere.
+// Known only if that is the same everywhere. Scattered says that each block computes addresses as good as random: a hash of its index.
 type Stride struct {
-	Bytes int32
-	Known bool
+	Bytes            int32
+	Known, Scattered bool
 }
 
 // BlockStrides finds the stride of every memory instruction's address, by index. It follows sums and products with launch constants, the low
 // words of 64-bit ones included, through registers; blockDimBase is where constant bank 0 holds the block's dimensions. A quotient of the
 // block's index by a number that is not constant counts as the same for both blocks, as it is for most.
-// What depends on the block in another way (remainders, masks, other dimensions of the grid, values read from memory) is not known.
+// What depends on the block in another way (remainders, masks, other dimensions of the grid) is not known. Values read from global memory count
+// as the same for both blocks too: with AddressOrigins that tells a walk by data through a region of the block's own (a stride that is not
+// zero) from a table that all blocks look up (zero, or not known).
 func BlockStrides(p *isa.Program, l *isa.Launch, blockDimBase uint32) []Stride {
 	out := make([]Stride, len(p.Insts))
 	a := stridePass{p: p, l: l, dims: int64(blockDimBase), in: make([]*[ctlRegs]affine, len(p.Insts))}
@@ -50,7 +53,25 @@ const (
 	affineNone = iota // not computed yet
 	affineYes
 	affineNo
+	affineWild // as good as random, a different one in each block
 )
+
+// wildFactor is what a product has to have as a factor to count as a hash: no sizes of rows or records come near it, and the blocks of a grid
+// take it around 2^32 many times.
+const wildFactor = 1 << 20
+
+// wraps says whether a factor is as large as those of hashes.
+func wraps(factor uint32) bool { return int32(factor) >= wildFactor || int32(factor) <= -wildFactor }
+
+var wild = affine{state: affineWild}
+
+// unknown is what is left of a value that an operation does not keep affine.
+func (a affine) unknown() affine {
+	if a.state == affineWild || a.state == affineYes && wraps(a.coefficient) {
+		return wild
+	}
+	return notAffine
+}
 
 var (
 	independent = affine{state: affineYes} // of the block
@@ -73,7 +94,12 @@ func (a affine) join(b affine) affine {
 		return b
 	case b.state == affineNone:
 		return a
-	case a.state == affineNo || b.state == affineNo || a.coefficient != b.coefficient:
+	case a.state == affineNo || b.state == affineNo:
+		return notAffine
+	case a.state == affineWild || b.state == affineWild || a.coefficient != b.coefficient:
+		if a, b = a.unknown(), b.unknown(); a == b {
+			return a
+		}
 		return notAffine
 	}
 	return affine{state: affineYes, coefficient: a.coefficient}
@@ -125,13 +151,16 @@ func (a *stridePass) stride(in *isa.Inst, s *[ctlRegs]affine) (st Stride) {
 		if o.Is(isa.HasUReg) {
 			v = v.add(a.reg(isa.KindUReg, o.UReg, s))
 		}
-		st = Stride{Bytes: int32(v.coefficient), Known: v.state == affineYes}
+		st = Stride{Bytes: int32(v.coefficient), Known: v.state == affineYes, Scattered: v.state == affineWild}
 	}
 	return st
 }
 
 func (a affine) add(b affine) affine {
-	if a.state != affineYes || b.state != affineYes {
+	switch {
+	case a.state == affineWild || b.state == affineWild:
+		return wild
+	case a.state != affineYes || b.state != affineYes:
 		return notAffine
 	}
 	return affine{state: affineYes, coefficient: a.coefficient + b.coefficient, constant: a.constant + b.constant, fixed: a.fixed && b.fixed}
@@ -140,6 +169,9 @@ func (a affine) add(b affine) affine {
 // times is a product; one of the factors has to be a constant if the other depends on the block.
 func (a affine) times(b affine) affine {
 	switch {
+	case a.state == affineWild || b.state == affineWild,
+		a.state == affineNo && b.fixed && wraps(b.constant), b.state == affineNo && a.fixed && wraps(a.constant):
+		return wild
 	case a.state != affineYes || b.state != affineYes:
 		return notAffine
 	case a.coefficient == 0 && a.fixed:
@@ -150,6 +182,14 @@ func (a affine) times(b affine) affine {
 		return independent
 	}
 	return notAffine
+}
+
+// aligned is a value without its low bits. It moves as before if the coefficient has none of them: nothing is carried out of them then.
+func (a affine) aligned(low uint) affine {
+	if a.state != affineYes || a.coefficient&(1<<low-1) != 0 {
+		return a.unknown()
+	}
+	return affine{state: affineYes, coefficient: a.coefficient}
 }
 
 func (a *stridePass) reg(kind isa.OperandKind, r isa.Reg, s *[ctlRegs]affine) affine {
@@ -197,7 +237,7 @@ func (a *stridePass) source(in *isa.Inst, k int, s *[ctlRegs]affine) affine {
 	switch {
 	case o.Flags&(isa.Abs|isa.SelH0|isa.SelH1|isa.SelB0|isa.SelB1|isa.SelB2|isa.SelB3) != 0:
 		if v.coefficient != 0 {
-			return notAffine
+			return v.unknown()
 		}
 		v.fixed = false
 	case o.Is(isa.Neg):
@@ -256,20 +296,37 @@ func (a *stridePass) result(in *isa.Inst, s *[ctlRegs]affine) affine {
 		if shift := src(1); in.Mod.Has(isa.ModLeft) && !in.Mod.Has(isa.ModHI) && shift.fixed && shift.constant < 32 {
 			return src(0).times(affine{state: affineYes, constant: 1 << shift.constant, fixed: true})
 		}
-	}
-	a.list = appendUses(a.list[:0], in)
-	for _, r := range a.list {
-		if v := s[r]; v.state != affineYes || v.coefficient != 0 {
-			return notAffine
+		if shift, v := src(1), src(2); !in.Mod.Has(isa.ModLeft) && in.Mod.Has(isa.ModHI) && shift.fixed && shift.constant < 32 {
+			if v = v.aligned(uint(shift.constant)); v.state == affineYes { // a warp's number in the grid: (64 x block + thread) >> 5
+				return affine{state: affineYes, coefficient: v.coefficient >> shift.constant}
+			}
+		}
+	case isa.OpLOP3, isa.OpULOP3:
+		if mask := src(1); in.Mod.Lut == lutAnd && in.NSrc > 1 && mask.fixed && mask.constant != 0 { // the first thread of a warp: & ^31
+			if low := bits.TrailingZeros32(mask.constant); mask.constant == ^uint32(0)<<low {
+				return src(0).aligned(uint(low))
+			}
 		}
 	}
-	return independent
+	a.list = appendUses(a.list[:0], in)
+	v := independent
+	for _, r := range a.list {
+		if u := s[r]; u.state != affineYes || u.coefficient != 0 {
+			if v = u.unknown(); v == wild {
+				break
+			}
+		}
+	}
+	return v
 }
 
 func (a *stridePass) step(in *isa.Inst, s *[ctlRegs]affine) {
 	v := a.result(in, s)
 	if in.Class().IsMemory() && in.Class() != isa.ClassLDC && in.Op != isa.OpS2R && in.Op != isa.OpS2UR && in.Op != isa.OpR2UR {
 		v = notAffine
+		if c := in.Class(); c == isa.ClassLDG || c == isa.ClassTEX {
+			v = independent
+		}
 	}
 	a.list = appendDefs(a.list[:0], in)
 	for n, r := range a.list {
@@ -281,7 +338,7 @@ func (a *stridePass) step(in *isa.Inst, s *[ctlRegs]affine) {
 			if w = independent; next.Kind == isa.KindConst {
 				w = a.word(&next)
 			}
-		case n > 0 && v.coefficient != 0: // the upper word, or a carry
+		case n > 0 && (v.coefficient != 0 || v.state == affineWild): // the upper word, or a carry
 			w = notAffine
 		case n > 0 && v.state == affineYes:
 			w = independent
