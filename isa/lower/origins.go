@@ -48,6 +48,12 @@ func AddressOrigins(p *isa.Program, params []byte) []Origin {
 			}
 		}
 	}
+	for _, i := range p.Unreached() { // functions that are called through pointers
+		a.leader(i)
+		for r := range a.in[i] {
+			a.in[i][r] = notZero | FromBlock
+		}
+	}
 	for a.changed = true; a.changed; {
 		a.changed = false
 		a.sweep(out)
