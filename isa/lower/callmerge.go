@@ -77,6 +77,9 @@ func (f *fn) takeConstants() {
 				c.params[i] = 0
 			}
 		}
+		if f.routine != nil {
+			f.own.values[i] = value
+		}
 		for _, b := range f.blocks {
 			for k := range b.insts {
 				in := &b.insts[k]

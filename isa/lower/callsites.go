@@ -1,6 +1,9 @@
 package lower
 
-import "github.com/sarchlab/smsim/isa"
+import (
+	"github.com/sarchlab/smsim/isa"
+	"github.com/sarchlab/smsim/isa/ptx"
+)
 
 // flagSite marks the operand of a CALL or RET that says which callSite it is. code drops it.
 const flagSite isa.OperandFlags = 1 << 29
@@ -21,6 +24,7 @@ type callSite struct {
 type convention struct {
 	params, results []isa.Reg
 	back            isa.Reg // return address, from Volta on
+	values          []word  // of a routine's own convention: parameters that are constants
 }
 
 // entry is where a private function starts in the code of the unit that took it over.
@@ -151,8 +155,9 @@ type routineKey struct {
 	name string
 }
 
-// routineUnit is the unit of a routine for this unit's code, made at its first use with the number of words that it takes and gives.
-func (f *fn) routineUnit(name string, params, results int, body func(x *expander)) int {
+// routineUnit is the unit of a routine for this unit's code, made at its first use, by instruction from, with the number of words
+// that it takes and gives.
+func (f *fn) routineUnit(name string, from *ptx.Instr, params, results int, body func(x *expander, params, results []word)) int {
 	key := routineKey{f.unit, name}
 	if f.own != nil {
 		key.root = f.root
@@ -162,7 +167,7 @@ func (f *fn) routineUnit(name string, params, results int, body func(x *expander
 		return n
 	}
 	g := f.newUnit(f.src)
-	g.root, g.routine, g.own = key.root, body, &convention{}
+	g.root, g.routine, g.from, g.own = key.root, body, from, &convention{values: make([]word, params)}
 	for range params {
 		g.own.params = append(g.own.params, g.newReg())
 	}
@@ -173,12 +178,20 @@ func (f *fn) routineUnit(name string, params, results int, body func(x *expander
 	return g.unit
 }
 
-// frontRoutine translates a routine that the compiler supplies.
-func (f *fn) frontRoutine(errs *[]error) {
-	b := &builder{f: f}
+// frontRoutine translates a routine that the compiler supplies, once it is known which of its parameters are constants.
+func (f *fn) frontRoutine() {
+	b := &builder{f: f, in: f.from}
 	b.place(&block{label: "routine"})
-	f.routine(&expander{builder: b})
-	*errs = append(*errs, f.errs...)
+	params := append([]word(nil), f.own.values...)
+	for i := range params {
+		if params[i].Kind == isa.KindNone {
+			params[i] = b.reg()
+		}
+	}
+	b.takeParams(params)
+	results := b.regs(len(f.own.results))
+	f.routine(&expander{builder: b}, params, results)
+	b.giveResults(results)
 }
 
 // passes says that the instruction is a copy to or from a register of a call.

@@ -123,6 +123,9 @@ func (u *unitInfo) back(opt Options, limit int) (regs int, err error) {
 			g.takeConstants()
 		}
 		g.adopt(last)
+		if g.routine != nil {
+			g.frontRoutine()
+		}
 		g.analyse()
 		if !opt.NoOptimise {
 			g.statementSizes()
@@ -296,10 +299,7 @@ func (f *fn) front(p *isa.Program) error {
 	last := f
 	for i := 1; i < len(f.link.units); i++ { // translating one can add others
 		g := f.link.units[i]
-		if g.routine != nil {
-			g.adopt(last)
-			g.frontRoutine(&errs)
-			last = g
+		if g.routine != nil { // when its constants are known
 			continue
 		}
 		if g.src.Body == nil {

@@ -56,18 +56,19 @@ type fn struct {
 	keepSpillable map[isa.Reg]bool
 	syncs         []*block // reconvergence points that BSSY and SSY name
 	errs          []error
-	syms          map[*ptx.Var]*symbol  // module-scope variables already placed
-	locals        map[*ptx.Var]*symbol  // local variables already placed in the frame
-	madLo         madNote               // the last mad.lo.cc, until its madc.hi
-	link          *unitInfo             // the kernel's functions that are not inlined
-	unit          int                   // number in link.units
-	realCalls     bool                  // it makes calls of functions with a frame of their own
-	privateCalls  bool                  // it makes calls of functions that become part of its code
-	sites         []*callSite           // what CALL and RET do besides their operands
-	conv          map[int]*convention   // how this unit calls private ones, by unit
-	own           *convention           // of a private unit: its registers for parameters and results
-	entries       []entry               // private functions in the unit's code
-	routine       func(x *expander)     // what a private unit that no PTX function stands for does
+	syms          map[*ptx.Var]*symbol // module-scope variables already placed
+	locals        map[*ptx.Var]*symbol // local variables already placed in the frame
+	madLo         madNote              // the last mad.lo.cc, until its madc.hi
+	link          *unitInfo            // the kernel's functions that are not inlined
+	unit          int                  // number in link.units
+	realCalls     bool                 // it makes calls of functions with a frame of their own
+	privateCalls  bool                 // it makes calls of functions that become part of its code
+	sites         []*callSite          // what CALL and RET do besides their operands
+	conv          map[int]*convention  // how this unit calls private ones, by unit
+	own           *convention          // of a private unit: its registers for parameters and results
+	entries       []entry              // private functions in the unit's code
+	from          *ptx.Instr           // of a routine that no PTX function stands for: the instruction that first needed it
+	routine       func(x *expander, params, results []word)
 	root          int                   // unit whose code a private one becomes part of
 	incoming      int64                 // bytes of parameters and results on the stack
 	localAlign    int64                 // alignment that local variables need

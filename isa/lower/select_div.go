@@ -1,6 +1,10 @@
 package lower
 
-import "github.com/sarchlab/smsim/isa"
+import (
+	"math"
+
+	"github.com/sarchlab/smsim/isa"
+)
 
 // ruleDiv is div and rem.
 func ruleDiv(rem bool) rule {
@@ -17,12 +21,21 @@ func ruleDiv(rem bool) rule {
 		if x.err != nil || !x.args(3, 3) {
 			return
 		}
+		name := "div." + t.name
+		if rem {
+			name = "rem." + t.name
+		}
 		switch {
 		case t.wide():
-			x.div64(x.d64(0, t.name), x.a64(1, t.name), x.a64(2, t.name), t.signed(), rem)
-		case x.divByConst(t, rem):
+			d, a, b := x.d64(0, t.name), x.a64(1, t.name), x.a64(2, t.name)
+			x.callRoutine(name, append(a.words(), b.words()...), d.words(), func(y *expander, args, d []word) {
+				y.div64(pair{d[0], d[1]}, pair{args[0], args[1]}, pair{args[2], args[3]}, t.signed(), rem)
+			})
 		case t.bits == 16:
-			x.div16(x.d32(0, t.name), x.ext(auto, x.a32(1, t.name), t), x.ext(auto, x.a32(2, t.name), t), t.signed(), rem)
+			d, a, b := x.d32(0, t.name), x.ext(auto, x.a32(1, t.name), t), x.ext(auto, x.a32(2, t.name), t)
+			x.callRoutine(name, []word{a, b}, []word{d}, func(y *expander, args, d []word) {
+				y.div16(d[0], args[0], args[1], t.signed(), rem)
+			})
 		case t.signed():
 			x.divS32(x.d32(0, t.name), x.a32(1, t.name), x.a32(2, t.name), rem)
 		default:
@@ -31,8 +44,27 @@ func ruleDiv(rem bool) rule {
 	}
 }
 
+// callRoutine calls a routine that the compiler supplies, as ptxas does with divisions of 16 and 64 bits; body emits it. Before Fermi
+// it takes the place of the call.
+func (x *expander) callRoutine(name string, args, results []word, body func(y *expander, args, results []word)) {
+	if x.sm() < 20 {
+		body(x, args, results)
+		return
+	}
+	var after *block
+	if x.guard.Kind != isa.KindNone {
+		after = x.newBlock()
+		x.branch(notPredicate(x.guard), after, false)
+		x.guard = word{}
+	}
+	x.callPrivate(x.f.routineUnit(name, x.in, len(args), len(results), body), args, results)
+	if after != nil {
+		x.place(after)
+	}
+}
+
 // reciprocal is floor(2^32/b) or a little less: the float reciprocal, scaled by 2^32 and rounded down by a few
-// units, converted back, and improved by one Newton step.
+// units, converted back, and improved by one Newton step. minusB is -b, KindNone where ptxas negates the estimate in its place.
 func (x *expander) reciprocal(b word, minusB word) word {
 	f := x.reg()
 	x.emit(isa.OpI2F, isa.Mod{Type: isa.F32, BType: isa.U32, Round: isa.RP}, []word{f}, []word{b})
@@ -44,7 +76,12 @@ func (x *expander) reciprocal(b word, minusB word) word {
 		m.Flags |= isa.ModNTZ
 	}
 	x.emit(isa.OpF2I, m, []word{q}, []word{r})
-	e := x.mulLo(auto, minusB, q)
+	var e word
+	if minusB.Kind == isa.KindNone {
+		e = x.mulLo(auto, x.negate(auto, q), b)
+	} else {
+		e = x.mulLo(auto, minusB, q)
+	}
 	if x.sm() > 70 {
 		d := x.reg()
 		low := x.mov(auto, imm(0))
@@ -61,17 +98,19 @@ func (x *expander) mufu(f isa.Sub, a word) word {
 	return d
 }
 
-// divSteps estimates a / b and corrects it twice; it gives quotient or remainder of unsigned words. p0 guards
-// nothing but temporaries.
-func (x *expander) divSteps(a, b, minusB word, rem bool) word {
-	r := x.reciprocal(b, minusB)
-	q := x.mulHi(auto, r, a, false)
-	rest := x.madLo(auto, q, minusB, a)
+// divSteps corrects the estimate q of a / b twice; it gives quotient or remainder of unsigned words. rest is a - q*b. swapped: the
+// first correction tests b > rest.
+func (x *expander) divSteps(q, rest, b word, rem, swapped bool) word {
 	if x.sm() < 70 || x.guard.Kind != isa.KindNone {
 		rest = x.mov(auto, rest)
 	}
-	for i := 0; i < 2; i++ {
-		p := x.test(isa.CmpGE, isa.U32, rest, b)
+	for i := range 2 {
+		var p word
+		if swapped && i == 0 {
+			p = notP(x.test(isa.CmpGT, isa.U32, b, rest))
+		} else {
+			p = x.test(isa.CmpGE, isa.U32, rest, b)
+		}
 		x.under(p, func() {
 			if rem || i == 0 {
 				x.sub(rest, rest, b)
@@ -89,25 +128,55 @@ func (x *expander) divSteps(a, b, minusB word, rem bool) word {
 
 // divU32 is unsigned division or remainder. Dividing by zero gives all ones for both.
 func (x *expander) divU32(d, a, b word, rem bool) {
+	if c, known := constant(b); known {
+		if c == 0 {
+			x.mov(d, imm(0xffffffff))
+			return
+		}
+		q := x.mulHi(auto, x.reciprocal(b, imm(-c)), a, false)
+		x.mov(d, x.divSteps(q, x.madLo(auto, q, imm(-c), a), b, rem, false))
+		return
+	}
 	b = x.inReg(b)
 	m := x.negate(auto, b)
 	nonzero := x.test(isa.CmpNE, isa.U32, b, rz)
-	v := x.divSteps(a, b, m, rem)
+	q := x.mulHi(auto, x.reciprocal(b, m), a, false)
+	rest := word{}
+	if x.sm() >= 70 {
+		rest = x.madLo(auto, b, x.negate(auto, q), a)
+	} else {
+		rest = x.madLo(auto, q, m, a)
+	}
+	v := x.divSteps(q, rest, b, rem, false)
 	x.under(notP(nonzero), func() { x.not(v, b) })
 	x.mov(d, v)
 }
 
 // divS32 is signed division (truncating) or remainder (sign of the dividend).
 func (x *expander) divS32(d, a, b word, rem bool) {
+	if c, known := constant(b); known {
+		x.divS32By(d, x.inReg(a), c, rem)
+		return
+	}
 	a, b = x.inReg(a), x.inReg(b)
 	ab := x.abs(auto, b)
-	m := x.negate(auto, x.abs(auto, b))
+	volta := x.sm() >= 70
+	again, minusB := ab, word{}
+	if volta { // ptxas takes the absolute value twice
+		again = x.reg()
+		x.emit(isa.OpIABS, isa.Mod{Flags: modKeep}, []word{again}, []word{b})
+	}
+	m := x.negate(auto, again)
+	if !volta {
+		minusB = m
+	}
 	aa := x.abs(auto, a)
 	sign := a
 	if !rem {
 		sign = x.xor(auto, a, b)
 	}
-	v := x.divSteps(aa, ab, m, rem)
+	q := x.mulHi(auto, x.reciprocal(ab, minusB), aa, false)
+	v := x.divSteps(q, x.madLo(auto, q, m, aa), ab, rem, volta)
 	positive := x.test(isa.CmpGE, isa.S32, sign, rz)
 	nonzero := x.test(isa.CmpNE, isa.S32, b, rz)
 	x.under(notP(positive), func() { x.negate(v, v) })
@@ -115,20 +184,62 @@ func (x *expander) divS32(d, a, b word, rem bool) {
 	x.mov(d, v)
 }
 
+// divS32By is divS32 by a literal.
+func (x *expander) divS32By(d, a word, c uint32, rem bool) {
+	if c == 0 {
+		x.mov(d, imm(0xffffffff))
+		return
+	}
+	abs := c
+	if int32(c) < 0 {
+		abs = -c
+	}
+	sign := a
+	if !rem {
+		sign = x.xor(auto, a, imm(c))
+	}
+	aa := x.abs(auto, a)
+	q := x.mulHi(auto, x.reciprocal(imm(abs), imm(-abs)), aa, false)
+	v := x.divSteps(q, x.madLo(auto, q, imm(-abs), aa), imm(abs), rem, false)
+	positive := x.test(isa.CmpGE, isa.S32, sign, rz)
+	x.under(notP(positive), func() { x.negate(v, v) })
+	x.mov(d, v)
+}
+
 // div16 divides 16-bit values in f32: the quotient of such integers is exact after one rounding toward zero when
 // the reciprocal is taken two units too large. Dividing by zero gives all ones.
 func (x *expander) div16(d, a, b word, signed, rem bool) {
 	au, bu := a, b
-	if signed {
-		au, bu = x.abs(auto, a), x.abs(auto, b)
+	c, literal := constant(b)
+	switch {
+	case literal && signed && int32(c) < 0:
+		c = -c
+	case !literal && signed:
+		bu = x.abs(auto, b)
 	}
-	fb, fa := x.reg(), x.reg()
-	x.emit(isa.OpI2F, isa.Mod{Type: isa.F32, BType: isa.U16}, []word{fb}, []word{bu})
-	scale := x.scaleForRcp(fb)
-	r := x.mufu(isa.SubRcp, x.fmul(auto, fb, scale, isa.RN))
-	r = x.fmul(auto, scale, r, isa.RN)
-	r = x.add(auto, r, imm(2))
-	x.emit(isa.OpI2F, isa.Mod{Type: isa.F32, BType: isa.U16, Round: isa.RZero}, []word{fa}, []word{au})
+	if signed {
+		au = x.abs(auto, a)
+	}
+	if literal && c == 0 {
+		x.mov(d, imm(0xffffffff))
+		return
+	}
+	var r word
+	if literal { // the reciprocal is a literal too
+		r = imm(math.Float32bits(1/float32(c)) + 2)
+	} else {
+		fb := x.reg()
+		x.emit(isa.OpI2F, isa.Mod{Type: isa.F32, BType: isa.U16}, []word{fb}, []word{bu})
+		scale := x.scaleForRcp(fb)
+		r = x.mufu(isa.SubRcp, x.fmul(auto, fb, scale, isa.RN))
+		r = x.add(auto, x.fmul(auto, scale, r, isa.RN), imm(2))
+	}
+	fa := x.reg()
+	if !signed && x.t().Has(isa.OpI2FP) {
+		x.emit(isa.OpI2FP, isa.Mod{Type: isa.F32, BType: isa.U32, Round: isa.RZero}, []word{fa}, []word{au})
+	} else {
+		x.emit(isa.OpI2F, isa.Mod{Type: isa.F32, BType: isa.U16, Round: isa.RZero}, []word{fa}, []word{au})
+	}
 	f := x.fmul(auto, fa, r, isa.RZero)
 	q := x.reg()
 	m := isa.Mod{Type: isa.U32, BType: isa.F32, Round: isa.RZero}
@@ -136,10 +247,17 @@ func (x *expander) div16(d, a, b word, signed, rem bool) {
 		m.Flags = isa.ModNTZ
 	}
 	x.emit(isa.OpF2I, m, []word{q}, []word{f})
-	nonzero := x.test(isa.CmpNE, isa.U32, b, rz)
+	var nonzero word
+	if !literal {
+		nonzero = x.test(isa.CmpNE, isa.U32, b, rz)
+	}
 	v := q
 	if rem {
-		v = x.madLo(auto, x.zext(auto, q, 16), x.negate(auto, bu), au)
+		minusB := imm(-c)
+		if !literal {
+			minusB = x.negate(auto, bu)
+		}
+		v = x.madLo(auto, x.zext(auto, q, 16), minusB, au)
 	} else {
 		v = x.zext(auto, q, 16)
 	}
@@ -150,6 +268,10 @@ func (x *expander) div16(d, a, b word, signed, rem bool) {
 		}
 		one := x.shr(auto, s, imm(31))
 		v = x.add(auto, one, x.xor(auto, x.negate(auto, one), v))
+	}
+	if literal {
+		x.mov(d, v)
+		return
 	}
 	x.sel(d, v, imm(0xffffffff), nonzero)
 }
@@ -178,52 +300,4 @@ func (x *expander) fmul(d, a, b word, r isa.Round) word {
 	d = x.out(d)
 	x.emit(isa.OpFMUL, isa.Mod{Round: r}, []word{d}, []word{a, b})
 	return d
-}
-
-// div64 divides 64-bit values: reciprocal from I2F.U64 and MUFU.RCP, two Newton steps on 64 bits, quotient, two
-// corrections. ptxas puts this sequence into a called subroutine; here it is in line. Zero divisors give all ones.
-func (x *expander) div64(d, a, b pair, signed, rem bool) {
-	ua, ub := a, b
-	var neg word
-	if signed {
-		an := x.test(isa.CmpLT, isa.S32, a.hi, rz)
-		bn := x.test(isa.CmpLT, isa.S32, b.hi, rz)
-		ua = x.sel64(pair{}, x.sub64(pair{}, pair{rz, rz}, a), a, an)
-		ub = x.sel64(pair{}, x.sub64(pair{}, pair{rz, rz}, b), b, bn)
-		neg = an
-		if !rem {
-			neg = x.boolOp(auto, isa.BoolXor, an, bn)
-		}
-	}
-	f, r := x.reg(), x.regs(2)
-	x.emitWide(isa.OpI2F, isa.Mod{Type: isa.F32, BType: isa.U64, Round: isa.RP}, [][]word{{f}}, [][]word{x.inRegs(ub.words())})
-	g := x.add(auto, x.mufu(isa.SubRcp, f), imm(0x1ffffffe))
-	x.emitWide(isa.OpF2I, isa.Mod{Type: isa.U64, BType: isa.F32, Round: isa.RZero}, [][]word{r}, [][]word{{g}})
-	y := pair{r[0], r[1]}
-	for i := 0; i < 2; i++ { // y += high(y * -(y*b))
-		e := x.sub64(pair{}, pair{rz, rz}, x.mulLo64(pair{}, y, ub))
-		y = x.add64(pair{}, x.mulHi64(pair{}, y, e, false), y)
-	}
-	q := x.mulHi64(pair{}, y, ua, false)
-	rest := x.sub64(pair{}, ua, x.mulLo64(pair{}, q, ub))
-	one := pair{imm(1), rz}
-	for i := 0; i < 2; i++ {
-		p := x.cmp64(auto, isa.CmpGE, false, rest, ub, isa.BoolAnd, pt)
-		if rem || i == 0 {
-			rest = x.sel64(pair{}, x.sub64(pair{}, rest, ub), rest, p)
-		}
-		if !rem {
-			q = x.sel64(pair{}, x.add64(pair{}, q, one), q, p)
-		}
-	}
-	v := q
-	if rem {
-		v = rest
-	}
-	if signed {
-		v = x.sel64(pair{}, x.sub64(pair{}, pair{rz, rz}, v), v, neg)
-	}
-	nonzero := x.cmp64(auto, isa.CmpNE, false, b, pair{rz, rz}, isa.BoolAnd, pt)
-	ones := imm(0xffffffff)
-	x.sel64(d, v, pair{ones, ones}, nonzero)
 }
