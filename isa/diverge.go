@@ -180,9 +180,15 @@ func (w *Warp) settle() {
 			}
 			var have uint32
 			for j := range w.groups {
-				if o := &w.groups[j]; o.wait == g.wait && (o.bar == g.bar || g.wait == waitWarpSync) {
-					have |= o.mask
+				o := &w.groups[j]
+				if o.wait != g.wait || g.wait == waitBSync && o.bar != g.bar {
+					continue
 				}
+				// A function that kept its caller's barrier uses the same register: its lanes wait for each other only.
+				if g.wait == waitBSync && w.barMask[g.bar][bits.TrailingZeros32(o.mask)&31]&w.live != need {
+					continue
+				}
+				have |= o.mask
 			}
 			if need&^have == 0 {
 				w.release(g.wait, g.bar, need|g.mask)

@@ -182,7 +182,7 @@ func (f *fn) absorb(g *fn) {
 		}
 	}
 	for _, s := range g.sites {
-		f.sites = append(f.sites, &callSite{unit: s.unit, uses: all(s.uses), defs: all(s.defs)})
+		f.sites = append(f.sites, &callSite{unit: s.unit, uses: all(s.uses), defs: all(s.defs), standard: s.standard})
 	}
 	for first, regs := range g.tuples {
 		f.tuples[general(first)] = all(regs)
@@ -234,17 +234,28 @@ func (f *fn) linkCalls() {
 			if passes(in) {
 				in.Mod = isa.Mod{}
 			}
-			if s := f.site(in); s != nil && in.Op == isa.OpRET && owner >= 0 && f.t.SM >= 70 {
-				i = f.linkReturn(cur, i, s, f.conv[owner].back)
+			s := f.site(in)
+			if s != nil && in.Op == isa.OpRET && f.t.SM >= 70 {
+				if s.standard {
+					f.standardReturn(in, s)
+				} else {
+					i = f.linkReturn(cur, i, f.conv[owner].back)
+				}
 				continue
 			}
-			s := f.site(in)
 			if s == nil || in.Op != isa.OpCALL {
 				continue
 			}
 			rest := &block{insts: append([]isa.Inst(nil), cur.insts[i+1:]...), to: cur.to, table: cur.table, tableAt: cur.tableAt, depth: cur.depth, loop: cur.loop, afterCall: true}
 			call := *in
 			cur.insts, cur.to, cur.table = cur.insts[:i:i], nil, nil
+			if s.standard && f.t.SM >= 70 {
+				pair := f.returnPair()
+				s.uses = append(s.uses, pair...)
+				hi := isa.Inst{Op: isa.OpMOV, NDst: 1, NSrc: 1, Pos: call.Pos}
+				hi.Dst[0], hi.Src[0] = isa.R(pair[1]), imm(0)
+				cur.insts = append(cur.insts, hi, f.returnAddress(pair[0], rest, call.Pos))
+			}
 			if c := f.conv[s.unit]; c != nil && c.back != 0 {
 				s.uses = append(s.uses, c.back)
 				cur.insts = append(cur.insts, f.returnAddress(c.back, rest, call.Pos))
@@ -269,7 +280,7 @@ func (f *fn) returnAddress(r isa.Reg, to *block, pos isa.SourcePos) isa.Inst {
 
 // linkReturn gives the RET at instruction i of the block the return address in a register pair, whose upper word is zero, and
 // returns the place of the RET.
-func (f *fn) linkReturn(b *block, i int, s *callSite, back isa.Reg) int {
+func (f *fn) linkReturn(b *block, i int, back isa.Reg) int {
 	ret := b.insts[i]
 	pair := []isa.Reg{f.newReg(), f.newReg()}
 	f.setTuple(pair)
@@ -281,6 +292,13 @@ func (f *fn) linkReturn(b *block, i int, s *callSite, back isa.Reg) int {
 	ret.NSrc = 3
 	b.insts = append(append(b.insts[:i:i], lo, hi, ret), b.insts[i+1:]...)
 	return i + 2
+}
+
+// standardReturn gives a RET the registers of the return address; a function that calls others loads them before (keepRegisters).
+func (f *fn) standardReturn(ret *isa.Inst, s *callSite) {
+	pair := f.returnPair()
+	ret.Src[0], ret.Src[1], ret.Src[2] = tupleOperand(pair), imm(0), ret.Src[0]
+	ret.NSrc = 3
 }
 
 // clobbers is the registers that each private function of the unit, and what it calls, writes.

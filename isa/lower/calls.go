@@ -41,7 +41,7 @@ func (c *compiler) call(in *ptx.Instr, s *scope) {
 	}
 	switch {
 	case c.f.link.standard(c.f.m, y.fn):
-		c.realCall(in, y.fn, word{}, y.fn.Params, y.fn.Returns)
+		c.standardCall(in, y.fn, word{}, y.fn.Params, y.fn.Returns)
 	case c.f.t.SM < 20:
 		c.inline(in, y.fn, s)
 	default:
@@ -249,6 +249,13 @@ func (c *compiler) paramAccess(in *ptx.Instr) bool {
 			switch {
 			case bits >= 32 && in.Op == "ld":
 				b.mov(elem[k], home)
+				if bits == 32 && len(elem) > 1 { // into a wider register
+					hi := rz
+					if typ[0] == 's' {
+						hi = x.signWord(auto, home)
+					}
+					b.mov(elem[1], hi)
+				}
 			case bits >= 32:
 				b.mov(home, elem[k])
 			case in.Op == "ld":

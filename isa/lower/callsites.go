@@ -16,6 +16,8 @@ type callSite struct {
 	unit int       // the called unit; -1: of a return, or of a call through a pointer
 	uses []isa.Reg // arguments, return address; of a return the results
 	defs []isa.Reg // results
+
+	standard bool // the call or return is in the standard way
 }
 
 // convention is the registers of the calling unit through which a private function is called: one for every word of a

@@ -7,7 +7,7 @@ func (a *allocation) coalesce() {
 	sort.SliceStable(a.pairs, func(i, j int) bool { return a.pairs[i].weight > a.pairs[j].weight })
 	for _, p := range a.pairs {
 		d, s := a.find(p.d), a.find(p.s)
-		if d == s || a.interferes(d, s) {
+		if d == s || a.interferes(d, s) || !a.mayJoin(d, s) {
 			continue
 		}
 		du, su := a.parts[a.unit[d]], a.parts[a.unit[s]]
@@ -26,7 +26,7 @@ func (a *allocation) coalesce() {
 			ok := true
 			for i := range du {
 				x, y := a.find(du[i]), a.find(su[i])
-				if x != y && a.interferes(x, y) {
+				if x != y && (a.interferes(x, y) || !a.mayJoin(x, y)) {
 					ok = false
 				}
 				for k := range su {
@@ -71,4 +71,5 @@ func (a *allocation) union(x, y int32) {
 	a.last[x] = max(a.last[x], a.last[y])
 	a.fetch[x] = max(a.fetch[x], a.fetch[y])
 	a.used[x] = a.used[x] || a.used[y]
+	a.joined(x, y)
 }

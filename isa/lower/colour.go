@@ -105,6 +105,9 @@ func (a *allocation) colour(file, size, order int) (spill []int32, top int) {
 		}
 		return units[i] < units[j]
 	})
+	if a.fixed != nil { // those with a place come first
+		sort.SliceStable(units, func(i, j int) bool { return a.isTied(units[i]) && !a.isTied(units[j]) })
+	}
 	var taken [256]uint8
 	var fetched [256]int32 // position at which a memory instruction last read the register
 	var touched [256]int32 // position at which the register was last in use
@@ -140,7 +143,7 @@ func (a *allocation) colour(file, size, order int) (spill []int32, top int) {
 		}
 		choice, best, waits := -1, float32(0), false
 		for base := 0; base+width <= size; base += step {
-			if taken[base] != 0 || file == 0 && a.f.reserved(base, width) {
+			if taken[base] != 0 || file == 0 && a.f.reserved(base, width) || !a.allowed(members, base) {
 				continue
 			}
 			// A later register is worth it only if it does not raise the count, or if the write would wait for a

@@ -141,6 +141,9 @@ func (u *unitInfo) back(opt Options, limit int) (regs int, err error) {
 	for _, g := range private {
 		u.units[g.root].absorb(g)
 	}
+	if u.frames() > 1 {
+		limit = max(limit, returnReg+2) // of standard calls
+	}
 	for _, g := range order {
 		g.adopt(last)
 		n, err := g.allocateCode(opt, limit)
@@ -170,10 +173,8 @@ func (f *fn) legaliseCode(opt Options) {
 func (f *fn) allocateCode(opt Options, limit int) (int, error) {
 	f.linkCalls()
 	f.analyse()
-	if f.unit == 0 || f.t.SM < 70 {
-		f.converge()
-	}
-	f.expandCalls()
+	f.converge()
+	f.keepBarriers()
 	allocate := f.arrangeCode
 	if opt.NoOptimise {
 		allocate = f.allocate
@@ -182,6 +183,7 @@ func (f *fn) allocateCode(opt Options, limit int) (int, error) {
 	if err != nil {
 		return 0, err
 	}
+	f.keepRegisters()
 	if !opt.NoOptimise {
 		f.balance()
 		f.fillStalls()

@@ -15,6 +15,7 @@ type region struct {
 	unit  int             // private unit that it lies in, -1: the unit itself
 	calls map[int]bool    // private units that lanes can be in meanwhile
 	call  bool            // head ends in a call that lanes can leave apart
+	deep  bool            // lanes can be in functions called in the standard way meanwhile
 }
 
 // converge inserts the instructions that bring diverged lanes together again: BSSY and BSYNC from Volta on, SSY and
@@ -27,12 +28,12 @@ func (f *fn) converge() {
 		if t == nil || t.Op != isa.OpBRA && t.Op != isa.OpBRX || len(b.succs) < 2 || t.Mod.Has(isa.ModU) || !u.divergentBranch(b) {
 			continue
 		}
-		if r := f.regionOf(b); r != nil && !(f.t.SM >= 70 && (lonelyExit(r.join) || lonelyReturn(r.join))) { // nobody waits for lanes that end there
+		if r := f.regionOf(b); r != nil && !(f.t.SM >= 70 && (lonelyExit(r.join) || f.lonelyReturn(r.join))) { // nobody waits for lanes that end there
 			regions = append(regions, r)
 		}
 	}
 	regions = mergeRegions(regions)
-	if len(f.entries) > 0 {
+	if len(f.entries) > 0 || f.hasStandardCalls() {
 		regions = f.aroundCalls(regions, u)
 	}
 	f.numberRegions(regions)
@@ -133,6 +134,9 @@ func (f *fn) numberRegions(list []*region) {
 				used |= 1 << o.slot
 			}
 		}
+		if r.deep {
+			r.slot = firstKeptBar
+		}
 		for used>>r.slot&1 != 0 {
 			r.slot++
 		}
@@ -142,7 +146,7 @@ func (f *fn) numberRegions(list []*region) {
 const barrierRegs = 16
 
 func (f *fn) insertRegion(r *region) {
-	if r.slot >= barrierRegs || f.realCalls && r.slot >= barrierRegs-1 { // the last one gathers the lanes of calls
+	if r.slot >= barrierRegs {
 		return
 	}
 	pos := isa.SourcePos{CUFile: -1}

@@ -4,8 +4,11 @@ import "github.com/sarchlab/smsim/isa"
 
 // lonelyReturn says that a block only copies results and returns: lanes that a private function parted return one after the other,
 // and its caller gathers them, as in ptxas's code.
-func lonelyReturn(b *block) bool {
+func (f *fn) lonelyReturn(b *block) bool {
 	if b == nil || len(b.insts) == 0 || b.insts[len(b.insts)-1].Op != isa.OpRET {
+		return false
+	}
+	if s := f.site(&b.insts[len(b.insts)-1]); s == nil || s.standard {
 		return false
 	}
 	for i := range b.insts[:len(b.insts)-1] {
@@ -16,12 +19,23 @@ func lonelyReturn(b *block) bool {
 	return true
 }
 
+// hasStandardCalls says that the unit's code, private functions in it included, calls in the standard way.
+func (f *fn) hasStandardCalls() bool {
+	for _, s := range f.sites {
+		if s.standard {
+			return true
+		}
+	}
+	return false
+}
+
 // aroundCalls notes which private units lanes can be in while a region is open, and adds a region around every call of a unit whose
-// lanes can return apart.
+// lanes can return apart, and around calls of several functions at once.
 func (f *fn) aroundCalls(regions []*region, u *uniformity) []*region {
 	unitOf := map[*block]int{}
 	callees := map[int]map[int]bool{} // what a unit calls, directly or not
 	apart := map[int]bool{}
+	deep := map[int]bool{} // units that call in the standard way
 	for _, e := range f.entries {
 		callees[e.unit] = map[int]bool{e.unit: true}
 		for _, b := range reachable(e.at) {
@@ -29,9 +43,11 @@ func (f *fn) aroundCalls(regions []*region, u *uniformity) []*region {
 			for i := range b.insts {
 				if s := f.site(&b.insts[i]); s != nil && f.contains(s.unit) {
 					callees[e.unit][s.unit] = true
+				} else if s != nil && s.standard && b.insts[i].Op == isa.OpCALL {
+					deep[e.unit] = true
 				}
 			}
-			if len(b.succs) > 1 && u.divergentBranch(b) && (b.ipdom == nil || lonelyReturn(b.ipdom)) {
+			if len(b.succs) > 1 && u.divergentBranch(b) && (b.ipdom == nil || f.lonelyReturn(b.ipdom)) {
 				apart[e.unit] = true
 			}
 		}
@@ -54,19 +70,23 @@ func (f *fn) aroundCalls(regions []*region, u *uniformity) []*region {
 		}
 		return -1
 	}
-	calls := func(b *block, into map[int]bool) {
+	calls := func(b *block, r *region) {
 		for i := range b.insts {
-			if s := f.site(&b.insts[i]); s != nil && s.unit >= 0 {
-				for c := range callees[s.unit] {
-					into[c] = true
-				}
+			s := f.site(&b.insts[i])
+			if s == nil || b.insts[i].Op != isa.OpCALL {
+				continue
+			}
+			r.deep = r.deep || s.standard
+			for c := range callees[s.unit] {
+				r.calls[c] = true
+				r.deep = r.deep || deep[c]
 			}
 		}
 	}
 	for _, r := range regions {
 		r.unit, r.calls = owner(r.head), map[int]bool{}
 		for b := range r.body {
-			calls(b, r.calls)
+			calls(b, r)
 		}
 	}
 	if f.t.SM < 70 {
@@ -76,9 +96,18 @@ func (f *fn) aroundCalls(regions []*region, u *uniformity) []*region {
 		if len(b.insts) == 0 || i+1 == len(f.blocks) {
 			continue
 		}
-		if s := f.site(&b.insts[len(b.insts)-1]); s != nil && apart[s.unit] {
+		last := &b.insts[len(b.insts)-1]
+		s := f.site(last)
+		if s == nil || last.Op != isa.OpCALL {
+			continue
+		}
+		several := false // lanes can call different functions
+		if t := u.n.of(last.Src[0].Kind, last.Src[0].Reg); last.Src[0].Kind == isa.KindReg && t >= 0 {
+			several = u.divergent[t]
+		}
+		if apart[s.unit] || several {
 			r := &region{head: b, join: f.blocks[i+1], unit: owner(b), calls: map[int]bool{}, call: true}
-			calls(b, r.calls)
+			calls(b, r)
 			regions = append(regions, r)
 		}
 	}

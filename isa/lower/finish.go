@@ -28,7 +28,7 @@ func (f *fn) code() ([]isa.Inst, []branchTable) {
 		n += len(b.insts)
 		if function {
 			for i := range b.insts {
-				if b.insts[i].Op == isa.OpRET {
+				if f.leaves(&b.insts[i]) {
 					n++
 				}
 			}
@@ -42,6 +42,7 @@ func (f *fn) code() ([]isa.Inst, []branchTable) {
 			if in.Op == isa.OpBSSY || in.Op == isa.OpSSY || in.Op == isa.OpMOV && in.Src[0].Kind == isa.KindLabel {
 				to = f.syncs[in.Src[0].Imm]
 			}
+			leaves := f.leaves(&in)
 			if in.Op == isa.OpCALL || in.Op == isa.OpRET {
 				f.finishCall(&in, entryAt)
 				to = nil
@@ -55,7 +56,7 @@ func (f *fn) code() ([]isa.Inst, []branchTable) {
 					o.Imm += frame - f.incoming - incomingMark
 				}
 			}
-			if in.Op == isa.OpRET && function {
+			if leaves && function {
 				out = append(out, f.moveStack(frame, in.Pos))
 			}
 			out = append(out, in)
@@ -75,13 +76,19 @@ func (f *fn) code() ([]isa.Inst, []branchTable) {
 	return out, tables
 }
 
+// leaves says that the instruction returns from a function with a frame.
+func (f *fn) leaves(in *isa.Inst) bool {
+	s := f.site(in)
+	return in.Op == isa.OpRET && s != nil && s.standard
+}
+
 // finishCall drops what a call or return says to the package only, and gives a call of a function in the same code its place.
 func (f *fn) finishCall(in *isa.Inst, entryAt map[int]int64) {
 	if in.NSrc > 0 && in.Src[in.NSrc-1].Flags&flagSite != 0 {
 		in.NSrc--
 		in.Src[in.NSrc] = isa.Operand{}
 	}
-	if in.Op == isa.OpRET && in.NSrc > 0 {
+	if f.t.SM >= 70 { // the return address is in registers
 		in.Mod.Flags |= isa.ModREL | isa.ModNoInc
 	}
 	for k := range in.Src[:in.NSrc] {
@@ -89,9 +96,6 @@ func (f *fn) finishCall(in *isa.Inst, entryAt map[int]int64) {
 		o.Flags &^= isa.Wide64
 		if at, ok := entryAt[int(o.Imm-unitMark)]; ok && o.Kind == isa.KindLabel {
 			o.Imm = at
-			if f.t.SM >= 70 {
-				in.Mod.Flags |= isa.ModREL | isa.ModNoInc
-			}
 		}
 	}
 }

@@ -8,16 +8,8 @@ import (
 	"github.com/sarchlab/smsim/isa/ptx"
 )
 
-// Device functions are inlined where they are called by name. A function that calls itself, directly or through others, and
-// one that is called through a pointer is compiled on its own, with this calling convention:
-//
-//   - Parameters and then results lie below the caller's stack pointer, each at a multiple of its alignment (at
-//     least 4); the whole is a multiple of 16 bytes. They are the top of the callee's frame.
-//   - The callee lowers R1 by its frame, and raises it again before RET. CALL keeps the return address.
-//   - The caller saves what it needs afterwards: registers and predicates in its frame.
-//   - From Volta on a kernel gathers the lanes of a call with convergence barrier B15. Functions that are compiled on
-//     their own use no convergence barriers: their lanes part at branches and are gathered by their caller. Before Volta the
-//     hardware's stack of tokens nests by itself.
+// A device function is called, as ptxas does it. One that is called by name only, and does not reach itself, is private: it becomes
+// part of its caller's code (callmerge.go). Others are called in the standard way and have a stack frame (callabi.go).
 
 // unitInfo is shared by the kernel and the functions compiled on their own.
 type unitInfo struct {
@@ -265,25 +257,6 @@ func (f *fn) functionInData(r isa.Reloc, global int, at int64) bool {
 	return true
 }
 
-// signature is the stack area of a function's parameters and results.
-type signature struct {
-	vars   []*ptx.Var
-	offset []int64
-	bytes  int64
-}
-
-func signatureOf(params, returns []*ptx.Var) signature {
-	s := signature{vars: append(append([]*ptx.Var(nil), params...), returns...)}
-	at := int64(0)
-	for _, v := range s.vars {
-		at = alignUp(at, min(max(varAlign(v), 4), 16))
-		s.offset = append(s.offset, at)
-		at += max(alignUp(varSize(v), 4), 4*int64(typeWords(v.Type)))
-	}
-	s.bytes = alignUp(at, 16)
-	return s
-}
-
 // incomingMark stands for the distance from a callee's stack pointer to its parameters until its frame is known.
 const incomingMark = int64(1) << 36
 
@@ -314,61 +287,6 @@ func (b *builder) stackLoad(w word, at int64) {
 
 // flipped is a predicate with its sense changed.
 func flipped(w word) word { w.Flags ^= isa.Neg; return w }
-
-// realCall emits a call of a function compiled on its own: by name, or with target through a register.
-func (c *compiler) realCall(in *ptx.Instr, fu *ptx.Func, target word, params, returns []*ptx.Var) {
-	b := c.b
-	if c.f.t.SM < 20 {
-		b.errorf("%s has no stack: recursion and calls through pointers need sm_20", c.f.t.Name)
-		return
-	}
-	if len(in.CallArgs) != len(params) || len(in.CallRet) > len(returns) {
-		b.errorf("the function takes %d arguments and returns %d values", len(params), len(returns))
-		return
-	}
-	var after *block
-	if b.guard.Kind != isa.KindNone {
-		after = b.newBlock()
-		b.branch(notPredicate(b.guard), after, in.Has("uni"))
-		b.guard = word{}
-	}
-	s := signatureOf(params, returns)
-	for i, v := range params {
-		y := &symbol{name: v.Name, v: v}
-		words := b.argWords(&in.CallArgs[i], v)
-		n := int(max(alignUp(varSize(v), 4)/4, 1))
-		if len(words) < n {
-			b.errorf("argument for %s is too small", y.name)
-			return
-		}
-		for k, w := range words[:n] {
-			b.stackStore(s.offset[i]+int64(4*k)-s.bytes, w)
-		}
-	}
-	c.f.realCalls, c.f.localAlign = true, max(c.f.localAlign, 16) // frames below this one hold aligned values
-	if fu != nil {
-		n := c.f.unitOf(fu)
-		if c.f.link.calls[c.f.unit] == nil {
-			c.f.link.calls[c.f.unit] = map[int]bool{}
-		}
-		c.f.link.calls[c.f.unit][n] = true
-		b.emit(isa.OpCALL, isa.Mod{}, nil, []word{{Kind: isa.KindLabel, Imm: unitMark + int64(n)}})
-	} else {
-		c.f.link.pointer[c.f.unit] = true
-		b.emit(isa.OpCALL, isa.Mod{}, nil, []word{target})
-	}
-	for i := range in.CallRet {
-		v := returns[i]
-		words := b.argWords(&in.CallRet[i], v)
-		n := min(len(words), int(max(alignUp(varSize(v), 4)/4, 1)))
-		for k, w := range words[:n] {
-			b.stackLoad(w, s.offset[len(params)+i]+int64(4*k)-s.bytes)
-		}
-	}
-	if after != nil {
-		b.place(after)
-	}
-}
 
 // indirectCall is a call through a register, with the signature of a .callprototype or of the first .calltargets.
 func (c *compiler) indirectCall(in *ptx.Instr, s *scope) {
@@ -404,7 +322,7 @@ func (c *compiler) indirectCall(in *ptx.Instr, s *scope) {
 		b.mov(r, target)
 		target = r
 	}
-	c.realCall(in, nil, target, params, returns)
+	c.standardCall(in, nil, target, params, returns)
 }
 
 // frontFunction translates a function that is compiled on its own.
@@ -418,34 +336,7 @@ func (f *fn) frontFunction(module *scope, errs *[]error) {
 		*errs = append(*errs, f.errs...)
 		return
 	}
-	f.localAlign = 16
-	s := signatureOf(f.src.Params, f.src.Returns)
-	f.incoming = s.bytes
-	words := make([][]word, len(s.vars))
-	for i, v := range s.vars {
-		if err := inner.declare(f, v); err != nil {
-			c.reportAt(v.Pos, "", "%v", err)
-			return
-		}
-		words[i] = c.symWords(inner.names[v.Name])
-		if i < len(f.src.Params) {
-			for k, w := range words[i] {
-				b.stackLoad(w, incomingMark+s.offset[i]+int64(4*k))
-			}
-		}
-	}
-	end := b.newBlock()
-	b.returnTo = end
-	c.keepInMemory(f.src.Params, f.src.Body, inner)
-	c.block(f.src.Body, inner)
-	b.in, b.guard = nil, word{}
-	b.place(end)
-	for i := len(f.src.Params); i < len(s.vars); i++ {
-		for k, w := range words[i] {
-			b.stackStore(incomingMark+s.offset[i]+int64(4*k), w)
-		}
-	}
-	b.emit(isa.OpRET, isa.Mod{}, nil, nil)
+	c.standardBody(inner)
 	*errs = append(*errs, f.errs...)
 }
 
@@ -475,79 +366,8 @@ func (c *compiler) privateBody(inner *scope) {
 	b.giveResults(results)
 }
 
-// expandCalls makes every call the end of a block and saves what is needed after it.
-func (f *fn) expandCalls() {
-	if !f.realCalls {
-		return
-	}
-	var out []*block
-	for _, b := range f.blocks {
-		cur := b
-		for {
-			at := -1
-			for i := range cur.insts {
-				if cur.insts[i].Op == isa.OpCALL && f.site(&cur.insts[i]) == nil {
-					at = i
-					break
-				}
-			}
-			out = append(out, cur)
-			if at < 0 {
-				break
-			}
-			rest := &block{insts: append([]isa.Inst(nil), cur.insts[at+1:]...), to: cur.to, table: cur.table, tableAt: cur.tableAt, depth: cur.depth, loop: cur.loop}
-			cur.insts, cur.to, cur.table = cur.insts[:at+1:at+1], nil, nil
-			rest.afterCall = true
-			cur = rest
-		}
-	}
-	f.blocks = out
-	f.edges()
-	f.order()
-	f.dominators()
-	f.findLoops()
-	l := f.live()
-	home := map[int]int64{}
-	for i, b := range f.blocks {
-		if !b.afterCall || len(f.blocks[i-1].insts) == 0 {
-			continue
-		}
-		call := f.blocks[i-1]
-		if in := &call.insts[len(call.insts)-1]; in.Op != isa.OpCALL || f.site(in) != nil {
-			continue
-		}
-		x := &builder{f: f, cur: &block{}}
-		y := &builder{f: f, cur: &block{}}
-		pos := call.insts[len(call.insts)-1].Pos
-		if f.unit == 0 && f.t.SM >= 70 {
-			barrier := isa.Operand{Kind: isa.KindBarrier, Reg: barrierRegs - 1}
-			x.cur.insts = append(x.cur.insts, isa.Inst{Op: isa.OpBSSY, NDst: 1, NSrc: 1, Dst: [isa.MaxDst]isa.Operand{barrier}, Src: [isa.MaxSrc]isa.Operand{{Kind: isa.KindLabel, Imm: int64(len(f.syncs))}}})
-			y.cur.insts = append(y.cur.insts, isa.Inst{Op: isa.OpBSYNC, NSrc: 1, Src: [isa.MaxSrc]isa.Operand{barrier}})
-			f.syncs = append(f.syncs, b)
-		}
-		l.in[b.id].each(func(id int) {
-			kind, r := l.n.kindOf(id)
-			if _, ok := home[id]; !ok {
-				home[id] = alignUp(f.localMem, 4)
-				f.localMem = home[id] + 4
-			}
-			w := isa.Operand{Kind: kind, Reg: r}
-			x.stackStore(home[id], w)
-			y.stackLoad(w, home[id])
-		})
-		for _, code := range []*block{x.cur, y.cur} {
-			for k := range code.insts {
-				code.insts[k].Pos = pos
-			}
-		}
-		last := call.insts[len(call.insts)-1]
-		call.insts = append(append(call.insts[:len(call.insts)-1], x.cur.insts...), last)
-		b.insts = append(y.cur.insts, b.insts...)
-	}
-}
-
-// separateCode says that the unit calls or is called. It uses no uniform registers: they belong to the warp, and lanes that
-// are in a callee would overwrite those of lanes that are not.
+// separateCode says that the unit is called. It uses no uniform registers: they belong to the warp, and lanes that are in a
+// function would overwrite those of lanes that are not.
 func (f *fn) separateCode() bool { return f.unit != 0 }
 
 // frameBytes is the size of the unit's stack frame, parameters and results included.

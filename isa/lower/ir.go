@@ -66,6 +66,8 @@ type fn struct {
 	sites         []*callSite          // what CALL and RET do besides their operands
 	conv          map[int]*convention  // how this unit calls private ones, by unit
 	own           *convention          // of a private unit: its registers for parameters and results
+	fixed         map[isa.Reg]int      // registers that must get a certain physical one
+	joinTied      bool                 // register allocation merges them with others
 	entries       []entry              // private functions in the unit's code
 	from          *ptx.Instr           // of a routine that no PTX function stands for: the instruction that first needed it
 	routine       func(x *expander, params, results []word)

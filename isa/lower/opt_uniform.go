@@ -48,6 +48,9 @@ func (f *fn) uniformity() *uniformity {
 		cache[l] = m
 		return m
 	}
+	for v := range f.fixed { // of standard calls
+		u.divergent[n.of(isa.KindReg, v)] = true
+	}
 	if f.own != nil {
 		visitPassed(f.own.params, n, func(id int) { u.divergent[id] = true })
 	}

@@ -30,6 +30,10 @@ type allocation struct {
 	soft   int     // registers known to be needed in any case
 	roof   int     // registers that may be used to keep writes away from recent reads of memory instructions
 	fetch  []int32 // last position at which a memory instruction reads the register, -1: never
+
+	fixed          []int16              // physical register that a register must have, -1: any; nil: no standard call is near
+	forbidden      map[int32]*colourSet // where a register must not be
+	general, preds colourSet            // what a standard call overwrites
 }
 
 // movePair is a copy between two registers of one file.
@@ -54,6 +58,7 @@ const maxAttempts = 120
 // would be needed, and returns the number of registers as the compiler reports it.
 func (f *fn) allocate(limit int) (int, error) {
 	merge := true
+	f.joinTied = true
 	for attempt := 0; attempt < maxAttempts; attempt++ {
 		a := f.newAllocation()
 		if merge {
@@ -72,6 +77,8 @@ func (f *fn) allocate(limit int) (int, error) {
 		}
 		if err := f.spill(a, spill); err == errNothingToSpill && merge {
 			merge = false // copies that keep their own registers are easier to place
+		} else if err != nil && f.joinTied && len(f.fixed) > 0 {
+			f.joinTied, merge = false, true
 		} else if err != nil {
 			return 0, err
 		}
@@ -81,6 +88,7 @@ func (f *fn) allocate(limit int) (int, error) {
 
 // allocateWithoutSpill is one attempt of allocate; the code is unchanged where it fails.
 func (f *fn) allocateWithoutSpill(limit int) (int, bool) {
+	f.joinTied = true
 	a := f.newAllocation()
 	a.coalesce()
 	spill, regs := a.assign(limit)
@@ -171,6 +179,7 @@ func (f *fn) newAllocation() *allocation {
 	pos := int32(0)
 	live := newBitset(t)
 	written := f.clobbers(n)
+	a.tieDown()
 	for _, b := range f.blocks {
 		weight := 1.0
 		for range min(b.depth, 6) {
@@ -212,8 +221,12 @@ func (f *fn) newAllocation() *allocation {
 					})
 				})
 			}
-			if s := f.site(in); s != nil && written[s.unit] != nil {
-				a.keepAcross(in, live, written[s.unit])
+			if s := f.site(in); s != nil && in.Op == isa.OpCALL {
+				if s.standard {
+					a.acrossCall(in, live)
+				} else if written[s.unit] != nil {
+					a.keepAcross(in, live, written[s.unit])
+				}
 			}
 			f.defs(in, n, live.set) // a dead result still needs a register of its own
 			f.defs(in, n, func(d int) {

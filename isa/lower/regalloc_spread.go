@@ -85,7 +85,7 @@ func (a *allocation) spreadOut(regs int) {
 		}
 		best, least := from, cost(from)
 		for base := 0; base+width <= regs && least > 0; base += step {
-			if base == from || a.f.reserved(base, width) || !a.fits(u.members, base, owner, k) {
+			if base == from || a.f.reserved(base, width) || !a.allowed(u.members, base) || !a.fits(u.members, base, owner, k) {
 				continue
 			}
 			if c := cost(base); c < least {

@@ -8,8 +8,8 @@ func (x *expander) div64(d, a, b pair, signed, rem bool) {
 	ua, ub := a, b
 	var positive word
 	if signed {
-		ub, _ = x.magnitude(b)
-		ua, positive = x.magnitude(a)
+		ub, _ = x.magnitude64(b)
+		ua, positive = x.magnitude64(a)
 		if !rem {
 			positive = x.test(isa.CmpGE, isa.S32, x.xor(auto, b.hi, a.hi), rz)
 		}
@@ -52,8 +52,8 @@ func (x *expander) div64(d, a, b pair, signed, rem bool) {
 	x.sel64(d, v, pair{ones, ones}, nonzero)
 }
 
-// magnitude is the absolute value of a 64-bit number, and whether it is not negative.
-func (x *expander) magnitude(a pair) (pair, word) {
+// magnitude64 is the absolute value of a 64-bit number, and whether it is not negative.
+func (x *expander) magnitude64(a pair) (pair, word) {
 	positive := x.test(isa.CmpGE, isa.S32, a.hi, rz)
 	return x.sel64(pair{}, x.sub64(pair{}, pair{rz, rz}, a), a, notP(positive)), positive
 }

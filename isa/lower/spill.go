@@ -41,7 +41,7 @@ func (f *fn) spill(a *allocation, failed []int32) error {
 			for _, m := range a.members(w) {
 				some = some || free[a.find(m)]
 			}
-			if !some || chosen[w] {
+			if !some || chosen[w] || a.isTied(w) {
 				return
 			}
 			c := a.cost[id] / float64(1+len(a.adj[id]))

@@ -103,7 +103,7 @@ func (f *fn) spillCandidates(a *allocation) (list []spillCandidate, at [][]int32
 			c.cost += a.cost[a.find(m)]
 		}
 		g := int32(-1)
-		if some {
+		if some && !a.isTied(u) {
 			g = int32(len(list))
 			list = append(list, c)
 		}
