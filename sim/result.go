@@ -148,8 +148,9 @@ type MemoryUse struct {
 	L1SectorHits      uint64  `json:"l1_sector_hits"`
 	L2Sectors         uint64  `json:"l2_sectors"`
 	L2SectorHits      uint64  `json:"l2_sector_hits"`
-	DRAMBytes         uint64  `json:"dram_bytes"`  // this SM's reads and writes
-	L1HitRate         float64 `json:"l1_hit_rate"` // 0 when there was no access
+	L2ReadSectors     uint64  `json:"l2_read_sectors"` // those of L2Sectors that loads read; the others are written
+	DRAMBytes         uint64  `json:"dram_bytes"`      // this SM's reads and writes
+	L1HitRate         float64 `json:"l1_hit_rate"`     // 0 when there was no access
 	L2HitRate         float64 `json:"l2_hit_rate"`
 	SharedWavefronts  uint64  `json:"shared_wavefronts"` // passes through the shared-memory data stage
 	BankConflicts     uint64  `json:"bank_conflicts"`    // extra wavefronts caused by conflicts

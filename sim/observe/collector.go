@@ -248,6 +248,9 @@ func (c *Collector) memory(r *sim.MemoryRecord) {
 	m.L1SectorHits += uint64(r.L1SectorHits)
 	m.L2Sectors += uint64(r.L2Sectors)
 	m.L2SectorHits += uint64(r.L2SectorHits)
+	if r.Load {
+		m.L2ReadSectors += uint64(r.L2Sectors)
+	}
 	m.DRAMBytes += uint64(r.DRAMBytes)
 }
 

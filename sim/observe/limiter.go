@@ -254,23 +254,23 @@ func schedulers(r *sim.Result) int {
 	return 1
 }
 
-// bandwidth recognises a run that moves as many bytes a cycle as DRAM or L2 gives this SM: reported from strained on, seen over
-// the cycles in which the SM holds warps, for the one of the two that is nearer to its most.
+// bandwidth recognises a run that moves as many bytes a cycle as DRAM has for this SM, or reads as many from L2: reported from strained
+// on, seen over the cycles in which the SM holds warps, for the one of the two that is nearer to its most.
 func bandwidth(r *sim.Result, top sim.WarpState, why string) (sim.Limiter, bool) {
 	cycles := float64(r.Cycles)
 	if n := r.Occupancy.ActiveCycles; n > 0 {
 		cycles = float64(n)
 	}
 	const sector = 32 // bytes
-	level, bytes, most := "DRAM", float64(r.Memory.DRAMBytes)/cycles, r.MemoryCeiling
-	if l2 := sector * float64(r.Memory.L2Sectors) / cycles; r.L2Ceiling > 0 && (most <= 0 || l2/r.L2Ceiling > bytes/most) {
-		level, bytes, most = "L2", l2, r.L2Ceiling
+	level, does, bytes, most := "DRAM", "moves", float64(r.Memory.DRAMBytes)/cycles, r.MemoryCeiling
+	if l2 := sector * float64(r.Memory.L2ReadSectors) / cycles; r.L2Ceiling > 0 && (most <= 0 || l2/r.L2Ceiling > bytes/most) {
+		level, does, bytes, most = "L2", "gives", l2, r.L2Ceiling
 	}
 	if most <= 0 || bytes < strained*most {
 		return sim.Limiter{}, false
 	}
-	return sim.Limiter{Kind: sim.LimitMemory, What: level + " bandwidth", Sentence: fmt.Sprintf("memory bandwidth: %s moves %.1f of at most %.1f bytes a cycle for this SM; %s wait for %s (%s)",
-		level, bytes, most, why, awaited(top), top)}, true
+	return sim.Limiter{Kind: sim.LimitMemory, What: level + " bandwidth", Sentence: fmt.Sprintf("memory bandwidth: %s %s %.1f of at most %.1f bytes a cycle for this SM; %s wait for %s (%s)",
+		level, does, bytes, most, why, awaited(top), top)}, true
 }
 
 func memoryLimit(r *sim.Result, t *states, top sim.WarpState, why string) sim.Limiter {

@@ -39,16 +39,16 @@ func TestLimit(t *testing.T) {
 			change: func(r *sim.Result) { r.Memory.DRAMBytes, r.MemoryCeiling = 16000, 17.4 }, kind: sim.LimitMemory, what: "DRAM bandwidth", sentence: "DRAM moves 16.0 of at most 17.4 bytes a cycle"},
 		{name: "bandwidth of L2", issue: 0.1, pipe: "lsu", busy: 0.2, states: map[sim.WarpState]uint64{sim.LongScoreboard: 900}, warps: 64,
 			change: func(r *sim.Result) {
-				r.Memory.DRAMBytes, r.MemoryCeiling, r.Memory.L2Sectors, r.L2Ceiling = 10000, 17.4, 700, 30 // 57 % of DRAM, 75 % of L2
-			}, kind: sim.LimitMemory, what: "L2 bandwidth", sentence: "L2 moves 22.4 of at most 30.0 bytes a cycle for this SM; 90 % of warp-cycles wait for loads (long_scoreboard)"},
+				r.Memory.DRAMBytes, r.MemoryCeiling, r.Memory.L2ReadSectors, r.L2Ceiling = 10000, 17.4, 700, 30 // 57 % of DRAM, 75 % of L2
+			}, kind: sim.LimitMemory, what: "L2 bandwidth", sentence: "L2 gives 22.4 of at most 30.0 bytes a cycle for this SM; 90 % of warp-cycles wait for loads (long_scoreboard)"},
 		{name: "little of L2's bandwidth", issue: 0.1, pipe: "lsu", busy: 0.2, states: map[sim.WarpState]uint64{sim.LongScoreboard: 900}, warps: 64,
 			change: func(r *sim.Result) {
-				r.Memory.L2Sectors, r.L2Ceiling, r.Memory.L2HitRate = 500, 30, 1 // 53 %
+				r.Memory.L2ReadSectors, r.L2Ceiling, r.Memory.L2HitRate = 500, 30, 1 // 53 %
 			}, kind: sim.LimitMemory, what: "L2 latency", sentence: "memory latency: 90 %"},
 		{name: "bandwidth while warps are there", issue: 0.1, pipe: "lsu", busy: 0.2, states: map[sim.WarpState]uint64{sim.LongScoreboard: 900}, warps: 64,
 			change: func(r *sim.Result) {
-				r.Memory.L2Sectors, r.L2Ceiling, r.Memory.L2HitRate, r.Occupancy.ActiveCycles = 500, 30, 1, 600 // 89 % of these cycles
-			}, kind: sim.LimitMemory, what: "L2 bandwidth", sentence: "L2 moves 26.7 of at most 30.0"},
+				r.Memory.L2ReadSectors, r.L2Ceiling, r.Memory.L2HitRate, r.Occupancy.ActiveCycles = 500, 30, 1, 600 // 89 % of these cycles
+			}, kind: sim.LimitMemory, what: "L2 bandwidth", sentence: "L2 gives 26.7 of at most 30.0"},
 		{name: "launch", issue: 0.01, pipe: "adu", busy: 0.01, states: map[sim.WarpState]uint64{sim.Wait: 900}, warps: 1,
 			change: func(r *sim.Result) { r.Occupancy.ActiveCycles = 499 }, kind: sim.LimitLaunch, what: "launch", sentence: "holds warps in only 499 of 1000 cycles"},
 		{name: "half of the time is no launch", issue: 0.01, pipe: "adu", busy: 0.01, states: map[sim.WarpState]uint64{sim.Wait: 900}, warps: 1,
