@@ -28,15 +28,15 @@ ret;
 }
 `
 
-// earlyOpcodes are the opcodes that a body adds to the kernel, without modifiers, in alphabetical order. The kernel around it is what
-// remains of one that stores an operand.
-func earlyOpcodes(t *testing.T, sm int, body string) []string {
+// earlyOpcodes are the opcodes that a body adds to the kernel, without modifiers and copies, in alphabetical order, and how many copies it
+// adds. The kernel around it is what remains of one that stores an operand.
+func earlyOpcodes(t *testing.T, sm int, body string) (opcodes []string, copies int) {
 	t.Helper()
 	result, plain := "st.global.u32 [p+16], d;", "st.global.u32 [p+16], a;"
 	if strings.Contains(body, " dd,") {
 		result, plain = "st.global.u64 [p+16], dd;", "mov.b64 dd, {a, b}; st.global.u64 [p+16], dd;"
 	}
-	ops := func(body, result string) []string {
+	ops := func(body, result string) ([]string, int) {
 		text := strings.ReplaceAll(strings.ReplaceAll(earlyKernel, "BODY", body), "RESULT", result)
 		m, err := ptx.Parse("k.ptx", []byte(text))
 		if err != nil {
@@ -47,21 +47,37 @@ func earlyOpcodes(t *testing.T, sm int, body string) []string {
 			t.Fatal(err)
 		}
 		var out []string
+		copies := 0
 		for i := range p.Insts {
-			if op := p.Insts[i].Op; op != isa.OpMOV && op != isa.OpNOP {
-				out = append(out, strings.TrimSuffix(op.NameOn(sm), "32I"))
+			in := &p.Insts[i]
+			switch {
+			case in.Op == isa.OpMOV, in.Op == isa.OpIMAD && in.Mod.Has(isa.ModMov) && in.Src[2].Flags&isa.Neg == 0:
+				copies++
+			case in.Op != isa.OpNOP:
+				out = append(out, strings.TrimSuffix(in.Op.NameOn(sm), "32I"))
 			}
 		}
-		return out
+		return out, copies
 	}
-	out := ops(body, result)
-	for _, op := range ops("", plain) {
+	out, n := ops(body, result)
+	around, m := ops("", plain)
+	for _, op := range around {
 		if i := slices.Index(out, op); i >= 0 {
 			out = slices.Delete(out, i, i+1)
 		}
 	}
 	slices.Sort(out)
-	return out
+	return out, n - m
+}
+
+// earlyEqual says that the opcodes are the wanted ones. An IMAD more there is a copy, which the compilers give to either pipe by what else
+// the kernel does; only so many can be.
+func earlyEqual(got []string, copies int, want []string) bool {
+	for len(got) < len(want) && copies > 0 {
+		got, copies = append(slices.Clone(got), "IMAD"), copies-1
+	}
+	slices.Sort(got)
+	return slices.Equal(got, want)
 }
 
 // TestEarlyTargets compares the lowering for targets before sm_75, which the compiler of the other tests no longer has, with what older
@@ -93,8 +109,8 @@ func TestEarlyTargets(t *testing.T) {
 			want = own
 		}
 		for _, name := range strings.Fields(part[0]) {
-			if got := earlyOpcodes(t, smOf(t, name), part[1]); !slices.Equal(got, want) {
-				t.Errorf("%s: %s gives %v, want %v (%s)", name, part[1], got, want, part[3])
+			if got, copies := earlyOpcodes(t, smOf(t, name), part[1]); !earlyEqual(got, copies, want) {
+				t.Errorf("%s: %s gives %v and %d copies, want %v (%s)", name, part[1], got, copies, want, part[3])
 			}
 			rows++
 		}
