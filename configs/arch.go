@@ -145,6 +145,9 @@ type Fetch struct {
 	L15MissLatency   int     `yaml:"l15_miss_latency"`                 // extra cycles when it comes from L2
 	LineBytes        int     `yaml:"line_bytes"`                       // instruction cache line
 	Prefetch         int     `yaml:"prefetch_lines"`                   // lines fetched ahead of a stream
+	ChunkBytes       int     `yaml:"chunk_bytes,optional"`             // instructions that reach a warp at a time, bytes; 0: not modelled
+	TargetCycles     int     `yaml:"target_cycles,optional"`           // cycles that the target of a branch takes of the port that chunks pass
+	ChunkLatency     int     `yaml:"chunk_latency,optional"`           // cycles from that port to the issue of the first instruction
 	Buffer           int     `yaml:"buffer"`                           // decoded instructions a warp holds ahead
 	// Bytes of a program that a launch has brought into the second level on its way to the SM; 0: none.
 	LaunchPrefetch int `yaml:"launch_prefetch_bytes,optional"`
@@ -160,6 +163,7 @@ type ControlFlow struct {
 	Reconverge     int     `yaml:"reconverge"`               // BSSY + BSYNC pair without divergence
 	DivergedPath   int     `yaml:"diverged_path"`            // extra cycles for each further path of a divergent branch
 	Indexed        int     `yaml:"indexed_branch"`           // extra cycles of an indexed branch (BRX, JMX), paid again for each further target
+	IndexedPort    int     `yaml:"indexed_port,optional"`    // cycles between targets of indexed branches of a sub-partition
 	IndexedPath    int     `yaml:"indexed_path,optional"`    // for the lanes of each further target of an indexed branch; 0: as the first
 	BarBase        int     `yaml:"bar_base"`                 // BAR.SYNC: base + per_warp * warps
 	BarPerWarp     float64 `yaml:"bar_per_warp"`             // cycles each warp of the block adds to BAR.SYNC

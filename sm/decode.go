@@ -243,11 +243,12 @@ func (m *machine) decode(in *isa.Inst, index map[string]int) (timing, key, error
 		t.latency += uint16(row.RegisterOperand)
 	}
 	unit := row.SharedPipe
-	if in.NSrc > 0 && in.Src[0].Kind == isa.KindSpecial && !isa.LaneSpecial(in.Src[0].Reg) && in.Src[0].Reg != isa.SRVirtID {
+	ofBlock := in.NSrc > 0 && in.Src[0].Kind == isa.KindSpecial && !isa.LaneSpecial(in.Src[0].Reg) && in.Src[0].Reg != isa.SRVirtID
+	if ofBlock {
 		t.latency += uint16(row.WarpRegister)
-		if row.WarpPipe != "" {
-			unit = row.WarpPipe
-		}
+	}
+	if (ofBlock || in.Op == isa.OpB2R) && row.WarpPipe != "" {
+		unit = row.WarpPipe
 	}
 	if row.PredicateResult > 0 && setsPredicate(in) {
 		t.latency += uint16(row.PredicateResult)

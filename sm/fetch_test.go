@@ -105,7 +105,7 @@ func TestStreamsDoNotShare(t *testing.T) {
 // a warp come 13 cycles apart.
 func TestBranchOverlap(t *testing.T) {
 	jump := func(to int) isa.Inst { return stall(5, op(isa.OpBRA, none, isa.Label(to))) }
-	a := arch(t, "sm_90")
+	a := arch(t, "sm_90", "fetch.chunk_bytes=0")
 	for _, c := range []struct {
 		warps         int
 		first, second uint64

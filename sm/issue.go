@@ -173,6 +173,10 @@ func (p *smsp) follow(i int, w *warp, c *timing, e *isa.Effect, t, done uint64, 
 	jumped := e.Next != e.Index+1 || c.kind == kindBranch && e.Taken
 	if jumped {
 		w.line = -1
+		w.chunkAt = 0
+	}
+	if c.class == isa.ClassBSSY {
+		w.opened = t + uint64(c.hold)
 	}
 	switch {
 	case e.Exited:
@@ -196,7 +200,11 @@ func (p *smsp) follow(i int, w *warp, c *timing, e *isa.Effect, t, done uint64, 
 			at = max(at, t+uint64(cf.RegisterReturn))
 		}
 	case c.kind == kindReconverge && !off:
-		at = max(at, t+sm.reconverge(c, e, jumped))
+		from := t
+		if c.class == isa.ClassBSYNC {
+			from = max(t, w.opened)
+		}
+		at = max(at, from+sm.reconverge(c, e, jumped))
 		if at > t+stall {
 			w.state = sim.BranchResolving
 		}
@@ -208,7 +216,7 @@ func (p *smsp) follow(i int, w *warp, c *timing, e *isa.Effect, t, done uint64, 
 		}
 	}
 	if c.indexed && c.kind == kindBranch && jumped && cf.Indexed > 0 {
-		at += uint64(cf.Indexed)
+		at += uint64(cf.Indexed) + p.indexedTarget(t, uint64(cf.IndexedPort)/2)
 		w.indexed = min(w.indexed, 255-e.ExtraPasses) + e.ExtraPasses
 	} else if w.indexed > 0 && jumped && (c.kind == kindReconverge || c.kind == kindExit) {
 		w.indexed-- // the next path: its lanes take the indexed branch again
@@ -216,15 +224,10 @@ func (p *smsp) follow(i int, w *warp, c *timing, e *isa.Effect, t, done uint64, 
 		if further == 0 {
 			further = cf.BranchTaken + cf.Indexed
 		}
-		at += uint64(further)
+		at += uint64(further) + p.indexedTarget(t, uint64(cf.IndexedPort))
 	}
 	if jumped && c.kind == kindBranch {
-		p.branchFree = max(p.branchFree, float64(t)) + cf.BranchPort
-		if others := p.resolving(i, t); others > 0 {
-			at = max(at+uint64(cf.BranchOverlap), w.target+uint64(cf.BranchApart+others-1))
-		}
-		w.target = at
-		p.branched |= 1 << i
+		at = p.targetAt(i, w, c, e, t, at)
 	}
 	if w.idx < 0 {
 		// Lanes of the warp wait for others at a barrier that this instruction did not name: cannot continue by itself.
@@ -247,6 +250,7 @@ func (p *smsp) follow(i int, w *warp, c *timing, e *isa.Effect, t, done uint64, 
 		if !off {
 			w.spend(sim.DispatchStall, uint64(c.passHold))
 		}
+		at = p.inLine(w, int32(e.Next), t, at)
 	}
 	p.wakeAt(i, at, t)
 }
@@ -260,18 +264,6 @@ func (w *warp) spend(state sim.WarpState, cycles uint64) {
 	w.acc[state] += uint32(cycles)
 	w.spent += cycles
 	w.since += cycles
-}
-
-// resolving is the number of other warps of the sub-partition that wait for the target of a taken branch.
-func (p *smsp) resolving(i int, t uint64) (n int) {
-	for m := p.branched &^ (1 << i); m != 0; m &= m - 1 {
-		if j := lowest(m); p.warps[j].target > t {
-			n++
-		} else {
-			p.branched &^= 1 << j
-		}
-	}
-	return n
 }
 
 // exited ends a warp after its last instruction, or leaves it draining its stores.

@@ -62,6 +62,8 @@ type warp struct {
 	indexed   uint8  // paths of indexed branches that have not started
 	long      uint8  // bit i: barrier i waits for an L1TEX operation
 	target    uint64 // when its last taken branch had its target
+	chunkAt   uint64 // when the next chunk of instructions is there
+	opened    uint64 // when the convergence unit has done its BSSY
 	memDone   uint64 // all its memory operations are performed: MEMBAR waits for it
 	storesOut uint64 // its stores have left the SM: the warp's end waits for it
 	copied    uint64 // its copies to shared memory (LDGSTS) are there: LDGDEPBAR waits for it
@@ -107,6 +109,8 @@ type smsp struct {
 	ordered    bool // launch order equals slot order
 	resident   uint64
 	branchFree float64
+	chunks     chunkPort
+	indexed    uint64 // first cycle at which an indexed branch can take its target
 	branched   uint64 // warps that may wait for the target of a taken branch
 	eff        isa.Effect
 	record     sim.IssueRecord
