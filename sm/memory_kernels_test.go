@@ -122,7 +122,10 @@ func (r *memoryRow) run(a *configs.Arch, li *sass.Listing) (cycles, aux, aux2 fl
 }
 
 // memoryBounds are the largest mean errors of a kernel's rows, in percent, where they are not 10.
-var memoryBounds = map[string]float64{"blur0": 28, "coldstep1": 35, "coldstep3": 52, "l2hist": 15, "loc_rand": 40, "loc_st": 25, "loc_stld": 12, "st_own": 15, "stcomb": 25}
+var memoryBounds = map[string]float64{"blur0": 28, "coldstep1": 35, "coldstep3": 52, "l2hist": 15, "loc_rand": 40, "loc_st": 25, "loc_stld": 8, "st_own": 15, "stcomb": 25}
+
+// wholeKernel is replayed with all its rows, whose mean says more than that of two.
+const wholeKernel = "loc_stld"
 
 // TestMemoryKernels replays kernels that separate mechanisms of the memory path, by default every sixth launch.
 func TestMemoryKernels(t *testing.T) {
@@ -136,7 +139,7 @@ func TestMemoryKernels(t *testing.T) {
 	}
 	groups := rowErrors{}
 	for i, r := range memoryRows(t) {
-		if *onlyFlag == "" && i%6 != 0 && !*rowsFlag || !strings.HasPrefix(r.String(), *onlyFlag) {
+		if *onlyFlag == "" && i%6 != 0 && r.kernel != wholeKernel && !*rowsFlag || !strings.HasPrefix(r.String(), *onlyFlag) {
 			continue
 		}
 		c, aux, aux2, err := r.run(a, li)
