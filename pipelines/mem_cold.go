@@ -14,9 +14,9 @@ type MemBuffer struct {
 // comes from DRAM once, for the SM that asks first. So an SM brings in its part of a buffer and no more; the rest of its misses find what
 // others have brought in. (In the NCC kernels on a cold H200, whose SMs share the image, that is three misses in five.)
 type coldShare struct {
-	first, end  uint64 // addresses
-	total, left int64  // bytes of this SM's part, and of these those that have not been brought in
-	gathers     bool   // only gathers share: the launch as a whole does not fit L2, but what they look up again and again stays there
+	first, end  uint64  // addresses
+	total, left int64   // bytes of this SM's part, and of these those that have not been brought in
+	gathers     bool    // only gathers share: the launch as a whole does not fit L2, but what they look up again and again stays there
 	missing     float64 // what is left as a part of the total, expected: without the steps of single misses
 	due         float64 // own misses of gathers not yet counted
 	draws       uint64  // made by farHit

@@ -6,13 +6,14 @@ import (
 	"strings"
 
 	"github.com/sarchlab/smsim/configs"
+	"github.com/sarchlab/smsim/study/page"
 )
 
 // WriteArchs writes a line for each architecture.
 func WriteArchs(w io.Writer) error {
 	t := &textWriter{w: w}
-	tw := newTable("arch", "family", "board", "SMs", "MHz", "sched.", "warps", "regs", "shared", "measured", "assumed")
-	right(tw, 4, 11)
+	tw := page.NewTable("arch", "family", "board", "SMs", "MHz", "sched.", "warps", "regs", "shared", "measured", "assumed")
+	page.Right(tw, 4, 11)
 	for _, name := range configs.List() {
 		a, err := configs.Load(name, nil)
 		if err != nil {
@@ -57,14 +58,14 @@ func writeArch(w io.Writer, a *configs.Arch, filter string) error {
 	n := confidenceCounts(a)
 	t.printf("%d numbers: %d measured, %d published, %d derived, %d assumed\n", n[configs.Measured]+n[configs.Published]+n[configs.Derived]+n[configs.Assumed],
 		n[configs.Measured], n[configs.Published], n[configs.Derived], n[configs.Assumed])
-	tw := newTable("key", "value", "confidence", "source")
+	tw := page.NewTable("key", "value", "confidence", "source")
 	shown := 0
 	for _, k := range a.Keys() {
 		if filter != "" && !strings.Contains(k.Path, filter) {
 			continue
 		}
 		shown++
-		tw.AppendRow([]any{k.Path, clip(k.Value, 20), string(k.Confidence), clip(k.Source, 30)})
+		tw.AppendRow([]any{k.Path, page.Clip(k.Value, 20), string(k.Confidence), page.Clip(k.Source, 30)})
 	}
 	if shown == 0 {
 		return &InputError{fmt.Errorf("%s has no key that contains %q", a.Name, filter)}
@@ -80,8 +81,8 @@ func WriteBoards(w io.Writer) error {
 		return err
 	}
 	t := &textWriter{w: w}
-	tw := newTable("board", "arch", "SMs", "MHz", "L2", "GB/s", "confidence")
-	right(tw, 3, 6)
+	tw := page.NewTable("board", "arch", "SMs", "MHz", "L2", "GB/s", "confidence")
+	page.Right(tw, 3, 6)
 	for _, b := range boards {
 		tw.AppendRow([]any{b.Name, b.Arch, b.SMs, fmt.Sprintf("%.0f", b.ClockMHz), bytesText(b.L2KB << 10), fmt.Sprintf("%.0f", b.MemoryGBs), string(b.Confidence)})
 	}

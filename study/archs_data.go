@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/sarchlab/smsim/configs"
+	"github.com/sarchlab/smsim/study/page"
 )
 
 // ArchSummary is a line of the list of architectures.
@@ -219,7 +220,7 @@ func DiffArchs(w io.Writer, nameA, nameB, filter, format string) error {
 		t.printf("%s and %s: no number differs\n", nameA, nameB)
 		return t.err
 	}
-	tw := newTable("key", a.Name, b.Name, "confidence")
+	tw := page.NewTable("key", a.Name, b.Name, "confidence")
 	for _, r := range rows[1:] {
 		for i := 1; i <= 4; i++ {
 			if r[i] == "" {
@@ -230,10 +231,10 @@ func DiffArchs(w io.Writer, nameA, nameB, filter, format string) error {
 		if r[4] != r[3] {
 			how += " / " + r[4]
 		}
-		tw.AppendRow([]any{r[0], clip(r[1], 17), clip(r[2], 17), how})
+		tw.AppendRow([]any{r[0], page.Clip(r[1], 17), page.Clip(r[2], 17), how})
 	}
 	t.table("", tw)
-	t.printf("\n%s; - : the architecture has no such opcode class or pipe.\n", plural(len(changes), "difference"))
+	t.printf("\n%s; - : the architecture has no such opcode class or pipe.\n", page.Plural(len(changes), "difference"))
 	return t.err
 }
 
@@ -270,14 +271,14 @@ func CheckArch(w io.Writer, file, format string) error {
 	t.printf("%d numbers: %d measured, %d published, %d derived, %d assumed.\n", n["measured"]+n["published"]+n["derived"]+n["assumed"], n["measured"], n["published"],
 		n["derived"], n["assumed"])
 	if len(c.Changes) > 0 {
-		tw := newTable("changed", "in "+a.Base, "here", "confidence here")
+		tw := page.NewTable("changed", "in "+a.Base, "here", "confidence here")
 		for _, d := range c.Changes {
 			row := []any{d.Path, "-", "-", ""}
 			if d.A != nil {
-				row[1] = clip(d.A.Value, 24)
+				row[1] = page.Clip(d.A.Value, 24)
 			}
 			if d.B != nil {
-				row[2], row[3] = clip(d.B.Value, 24), d.B.Confidence
+				row[2], row[3] = page.Clip(d.B.Value, 24), d.B.Confidence
 			}
 			tw.AppendRow(row)
 		}

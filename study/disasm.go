@@ -8,6 +8,7 @@ import (
 
 	"github.com/sarchlab/smsim/configs"
 	"github.com/sarchlab/smsim/isa"
+	"github.com/sarchlab/smsim/study/page"
 	"github.com/sarchlab/smsim/workloads"
 )
 
@@ -121,10 +122,10 @@ func WriteListing(w io.Writer, m *Machine) error {
 			last = in.Pos.Line
 		}
 		line := fmt.Sprintf("  /*%04x*/ %s%-*s ", in.PC, ctl, width, p.Text(i))
-		if room := Width - len([]rune(line)); room >= 20 {
-			line += clip(src, room)
+		if room := page.Width - len([]rune(line)); room >= 20 {
+			line += page.Clip(src, room)
 		} else if src != "" {
-			t.printf("%s\n", clip("    "+src, Width)) // a long instruction has its source line above it
+			t.printf("%s\n", page.Clip("    "+src, page.Width)) // a long instruction has its source line above it
 		}
 		t.printf("%s\n", strings.TrimRight(line, " "))
 	}
@@ -142,16 +143,16 @@ func sourceText(p *isa.Program, line int) string {
 // summary is the head of a listing.
 func (t *textWriter) summary(m *Machine) {
 	p := m.Program
-	t.paragraph(fmt.Sprintf("%s on %s (%s): %s, %s, %s, %s shared, %s local, %s", p.Name, m.Arch.Name, m.Arch.Family, plural(len(p.Insts), "instruction"),
-		bytesText(codeBytes(p)), plural(p.Regs, "register"), bytesText(p.SharedBytes), bytesText(p.LocalBytes), plural(len(p.Params), "parameter")), "  ")
+	t.paragraph(fmt.Sprintf("%s on %s (%s): %s, %s, %s, %s shared, %s local, %s", p.Name, m.Arch.Name, m.Arch.Family, page.Plural(len(p.Insts), "instruction"),
+		bytesText(codeBytes(p)), page.Plural(p.Regs, "register"), bytesText(p.SharedBytes), bytesText(p.LocalBytes), page.Plural(len(p.Params), "parameter")), "  ")
 	for _, n := range p.Notes {
 		t.paragraph("note: "+n, "  ")
 	}
 }
 
 func (t *textWriter) mixTable(m *Machine) {
-	tw := newTable("pipe", "instructions", "share", "classes")
-	right(tw, 2, 3)
+	tw := page.NewTable("pipe", "instructions", "share", "classes")
+	page.Right(tw, 2, 3)
 	pipes, count := m.mix()
 	for _, p := range pipes {
 		n := 0
@@ -168,7 +169,7 @@ func (t *textWriter) mixTable(m *Machine) {
 			n += count[p][cl]
 			parts = append(parts, fmt.Sprintf("%s %d", cl, count[p][cl]))
 		}
-		tw.AppendRow([]any{p, n, percent(float64(n) / float64(len(m.Program.Insts))), clip(strings.Join(parts, ", "), 60)})
+		tw.AppendRow([]any{p, n, percent(float64(n) / float64(len(m.Program.Insts))), page.Clip(strings.Join(parts, ", "), 60)})
 	}
 	t.table("Static instruction mix by pipe", tw)
 }
@@ -176,12 +177,12 @@ func (t *textWriter) mixTable(m *Machine) {
 // WriteKernelTable writes a line for each kernel: what it needs and what the architecture lets be resident.
 func WriteKernelTable(w io.Writer, ms []Machine) error {
 	t := &textWriter{w: w}
-	tw := newTable("kernel", "arch", "insts", "code", "regs", "shared", "local", "params", "busiest pipes (static)")
-	right(tw, 3, 8)
+	tw := page.NewTable("kernel", "arch", "insts", "code", "regs", "shared", "local", "params", "busiest pipes (static)")
+	page.Right(tw, 3, 8)
 	for i := range ms {
 		m := &ms[i]
 		if m.Err != nil {
-			tw.AppendRow([]any{clip(m.Name, 24), m.Arch.Name, "", "", "", "", "", "", clip(strings.SplitN(m.Err.Error(), "\n", 2)[0], 36)})
+			tw.AppendRow([]any{page.Clip(m.Name, 24), m.Arch.Name, "", "", "", "", "", "", page.Clip(strings.SplitN(m.Err.Error(), "\n", 2)[0], 36)})
 			continue
 		}
 		p := m.Program
@@ -194,7 +195,7 @@ func WriteKernelTable(w io.Writer, ms []Machine) error {
 			}
 			parts = append(parts, fmt.Sprintf("%s %d", name, n))
 		}
-		tw.AppendRow([]any{clip(p.Name, 24), m.Arch.Name, len(p.Insts), codeBytes(p), p.Regs, max(0, p.SharedBytes), p.LocalBytes, len(p.Params), clip(strings.Join(parts, ", "), 36)})
+		tw.AppendRow([]any{page.Clip(p.Name, 24), m.Arch.Name, len(p.Insts), codeBytes(p), p.Regs, max(0, p.SharedBytes), p.LocalBytes, len(p.Params), page.Clip(strings.Join(parts, ", "), 36)})
 	}
 	t.table("", tw)
 	return t.err

@@ -13,6 +13,7 @@ import (
 	"github.com/sarchlab/smsim/isa"
 	"github.com/sarchlab/smsim/isa/lower"
 	"github.com/sarchlab/smsim/sm"
+	"github.com/sarchlab/smsim/study/page"
 )
 
 // InstInfo is one instruction of a listing with what the architecture makes of it.
@@ -165,7 +166,7 @@ func WriteSASS(w io.Writer, m *Machine) error {
 		"computed": "control information: computed from the target's latencies",
 		"none":     "control information: none, the hardware schedules this generation itself",
 	}
-	for _, line := range wrap(fmt.Sprintf("%s, %s, at most %d live; %s", plural(len(x.Instructions), "instruction"), plural(x.Registers, "register"), x.MaxLive, words[x.Control]), Width-3) {
+	for _, line := range page.Wrap(fmt.Sprintf("%s, %s, at most %d live; %s", page.Plural(len(x.Instructions), "instruction"), page.Plural(x.Registers, "register"), x.MaxLive, words[x.Control]), page.Width-3) {
 		t.printf("// %s\n", line)
 	}
 	notes := x.Notes
@@ -174,10 +175,10 @@ func WriteSASS(w io.Writer, m *Machine) error {
 		for _, g := range m.Program.Globals {
 			names = append(names, g.Name)
 		}
-		notes = append(slices.Clone(notes), fmt.Sprintf("%s of the module (%s) are no part of a listing: read again, the kernel does not find them", plural(n, "variable"), list(names)))
+		notes = append(slices.Clone(notes), fmt.Sprintf("%s of the module (%s) are no part of a listing: read again, the kernel does not find them", page.Plural(n, "variable"), list(names)))
 	}
 	for _, n := range notes {
-		for _, line := range wrap("note: "+n, Width-3) {
+		for _, line := range page.Wrap("note: "+n, page.Width-3) {
 			t.printf("// %s\n", line)
 		}
 	}
@@ -194,7 +195,7 @@ func WriteSASS(w io.Writer, m *Machine) error {
 	for _, c := range x.Mix {
 		parts = append(parts, fmt.Sprintf("%s %d", c.Class, c.Count))
 	}
-	for _, line := range wrap("instruction mix: "+strings.Join(parts, ", "), Width-3) {
+	for _, line := range page.Wrap("instruction mix: "+strings.Join(parts, ", "), page.Width-3) {
 		t.printf("// %s\n", line)
 	}
 	return t.err
@@ -240,9 +241,9 @@ func (t *textWriter) sassLine(x *InstInfo, width int) {
 	}
 	line := fmt.Sprintf("%s /*%04x*/ %-*s ", ctl, x.PC, width+2, x.Text+" ;")
 	switch plain := strings.TrimRight(line, " ") + " // " + note; {
-	case len(line)+3+len(note) <= Width:
+	case len(line)+3+len(note) <= page.Width:
 		line += "// " + note
-	case len(plain) <= Width:
+	case len(plain) <= page.Width:
 		line = plain
 	default:
 		line = "// " + note + ":\n" + strings.TrimRight(line, " ") // a long instruction has its comment above it

@@ -7,6 +7,7 @@ import (
 
 	"github.com/sarchlab/smsim/configs"
 	"github.com/sarchlab/smsim/study/isatable"
+	"github.com/sarchlab/smsim/study/page"
 )
 
 // WriteISAIndex lists the instructions with their meaning: what `smsim isa` says without a name, or for a group.
@@ -26,7 +27,7 @@ func WriteISAIndex(w io.Writer, forms []isatable.Form) error {
 		if f.Since != "" {
 			since = fmt.Sprintf("PTX %s, %s", f.Since, f.Target)
 		}
-		t.printf("  %s\n", strings.TrimRight(fmt.Sprintf("%-27s %-15s %s", f.Name, since, clip(f.Meaning, 53)), " "))
+		t.printf("  %s\n", strings.TrimRight(fmt.Sprintf("%-27s %-15s %s", f.Name, since, page.Clip(f.Meaning, 53)), " "))
 	}
 	t.printf("\n")
 	t.paragraph("smsim isa NAME shows one of them with its machine code on every architecture, and any other PTX instruction with its types and modifiers "+
@@ -47,7 +48,7 @@ func WriteISAFamily(w io.Writer, name string, f *isatable.Family, forms []isatab
 		t.printf("\nIn the table\n")
 		for i := range forms {
 			f := &forms[i]
-			t.printf("  %s\n", strings.TrimRight(fmt.Sprintf("%-27s %-15s %s", f.Name, "PTX "+f.Since+", "+f.Target, clip(f.Meaning, 53)), " "))
+			t.printf("  %s\n", strings.TrimRight(fmt.Sprintf("%-27s %-15s %s", f.Name, "PTX "+f.Since+", "+f.Target, page.Clip(f.Meaning, 53)), " "))
 		}
 	}
 	example := strings.ToLower(name)
@@ -65,7 +66,7 @@ func (t *textWriter) isaLine(name, text string) {
 		return
 	}
 	for part := range strings.SplitSeq(text, "\n") {
-		for _, l := range wrap(part, Width-12) {
+		for _, l := range page.Wrap(part, page.Width-12) {
 			t.printf("  %-9s %s\n", name, l)
 			name = ""
 		}
@@ -108,8 +109,8 @@ func (t *textWriter) isaRow(r *isatable.Row) {
 	if simulated {
 		columns = append(columns, "simulated")
 	}
-	tw := newTable(columns...)
-	right(tw, 5, 6)
+	tw := page.NewTable(columns...)
+	page.Right(tw, 5, 6)
 	emulated, faster := false, false
 	for _, s := range isatable.Spans(r.Machines) {
 		cc := s.From
@@ -129,11 +130,11 @@ func (t *textWriter) isaRow(r *isatable.Row) {
 				code = append(code, fmt.Sprintf("... %d in all", len(s.Code)))
 				break
 			}
-			code = append(code, clip(strings.ReplaceAll(c, ".reuse", ""), 33))
+			code = append(code, page.Clip(strings.ReplaceAll(c, ".reuse", ""), 33))
 		}
 		switch {
 		case s.Error != "":
-			code = wrap(s.Error, 33)
+			code = page.Wrap(s.Error, 33)
 		case len(code) == 0:
 			code = []string{"none (folded into its neighbours)"}
 		}
@@ -186,8 +187,8 @@ func (t *textWriter) isaRow(r *isatable.Row) {
 }
 
 func (t *textWriter) isaHardware(h *isatable.Hardware) {
-	tw := newTable("sm_90", "latency (cycles)", "results/cycle/SM")
-	right(tw, 2, 3)
+	tw := page.NewTable("sm_90", "latency (cycles)", "results/cycle/SM")
+	page.Right(tw, 2, 3)
 	text := func(f float64) string {
 		if f == 0 {
 			return "-"
@@ -224,8 +225,8 @@ func WriteOpcode(w io.Writer, o *isatable.Opcode, asked []string) error {
 		t.paragraph(fmt.Sprintf("%s does not exist on %s; it does on compute capability %s.", o.Name, strings.Join(asked, ", "), isatable.Ranges(o.Has)), "")
 		return t.err
 	}
-	tw := newTable("CC", "pipes", "interval", "latency", "results/cycle", "confidence", "source")
-	right(tw, 3, 5)
+	tw := page.NewTable("CC", "pipes", "interval", "latency", "results/cycle", "confidence", "source")
+	page.Right(tw, 3, 5)
 	for i := 0; i < len(o.On); {
 		a := o.On[i]
 		k := i + 1
@@ -240,7 +241,7 @@ func WriteOpcode(w io.Writer, o *isatable.Opcode, asked []string) error {
 		if a.Variable {
 			lat = "~" + lat
 		}
-		tw.AppendRow([]any{cc, strings.Join(a.Pipes, " or "), a.IssueInterval, lat, fmt.Sprintf("%.4g", a.Throughput), a.Confidence, clip(a.Source, 30)})
+		tw.AppendRow([]any{cc, strings.Join(a.Pipes, " or "), a.IssueInterval, lat, fmt.Sprintf("%.4g", a.Throughput), a.Confidence, page.Clip(a.Source, 30)})
 		i = k
 	}
 	t.table("", tw)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/sarchlab/smsim/configs"
 	"github.com/sarchlab/smsim/isa"
+	"github.com/sarchlab/smsim/study/page"
 	"github.com/sarchlab/smsim/workloads"
 )
 
@@ -301,18 +302,18 @@ func WriteKernelDiff(w io.Writer, rep *KernelDiff, format string) error {
 		side *KernelSide
 	}{{"a", &rep.A}, {"b", &rep.B}} {
 		t.paragraph(fmt.Sprintf("%s: %s of %s on %s: %s, %s, %s warp-instructions executed", s.name, s.side.Kernel, s.side.Source, s.side.Arch,
-			plural(s.side.Instructions, "instruction"), plural(s.side.Registers, "register"), thousands(s.side.Executed)), "   ")
+			page.Plural(s.side.Instructions, "instruction"), page.Plural(s.side.Registers, "register"), thousands(s.side.Executed)), "   ")
 		for _, n := range s.side.program.Notes {
 			t.paragraph("note: "+n, "   ")
 		}
 	}
 	if rep.Equal {
-		t.printf("results equal: %s of all buffers\n", plural(rep.Words, "word"))
+		t.printf("results equal: %s of all buffers\n", page.Plural(rep.Words, "word"))
 	} else {
 		f := rep.First
-		t.printf("results differ in %d of %s\n", rep.Differ, plural(rep.Words, "word"))
+		t.printf("results differ in %d of %s\n", rep.Differ, page.Plural(rep.Words, "word"))
 		for _, b := range rep.Buffers {
-			t.printf("  %s: %d of %s\n", b.Name, b.Differ, plural(b.Words, "word"))
+			t.printf("  %s: %d of %s\n", b.Name, b.Differ, page.Plural(b.Words, "word"))
 		}
 		t.printf("first difference: %s, word %d: a %s, b %s\n", f.Buffer, f.Word, f.A, f.B)
 		t.storer("a", f.StoreA)
@@ -322,8 +323,8 @@ func WriteKernelDiff(w io.Writer, rep *KernelDiff, format string) error {
 		title, what string
 		rows        []MixRow
 	}{{"Executed warp-instructions by class", "class", rep.Classes}, {"by pipe", "pipe", rep.Pipes}} {
-		tw := newTable(part.what, "a", "b", "b - a")
-		right(tw, 2, 4)
+		tw := page.NewTable(part.what, "a", "b", "b - a")
+		page.Right(tw, 2, 4)
 		for _, r := range part.rows {
 			tw.AppendRow([]any{r.Name, thousands(r.A), thousands(r.B), signed(int64(r.B) - int64(r.A))})
 		}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/sarchlab/smsim/configs"
 	"github.com/sarchlab/smsim/sim"
+	"github.com/sarchlab/smsim/study/page"
 )
 
 // nextStep says in a clause what would move the limit of a run, with what the run used of it; "" if nothing can be said.
@@ -90,7 +91,7 @@ func moreWarps(r *Run) string {
 	o := &r.Occupancy
 	switch {
 	case r.BlocksRun < o.TheoreticalBlocks:
-		return fmt.Sprintf("more warps: the grid gives this SM %s where %d fit", plural(r.BlocksRun, "block"), o.TheoreticalBlocks)
+		return fmt.Sprintf("more warps: the grid gives this SM %s where %d fit", page.Plural(r.BlocksRun, "block"), o.TheoreticalBlocks)
 	case o.TheoreticalWarps >= o.MaxWarps:
 		return ""
 	case o.Limiter == "blocks":
@@ -104,11 +105,11 @@ func moreWarps(r *Run) string {
 	switch o.Limiter {
 	case "registers":
 		if n, blocks := nextFit(r.Registers, func(n int) configs.OccupancyResult { return a.ResidentBlocks(threads, n, r.SharedBytes) }); n > 0 {
-			return fmt.Sprintf("more warps: with %d registers a thread instead of %d, %s fit instead of %d", n, r.Registers, plural(blocks, "block"), o.TheoreticalBlocks)
+			return fmt.Sprintf("more warps: with %d registers a thread instead of %d, %s fit instead of %d", n, r.Registers, page.Plural(blocks, "block"), o.TheoreticalBlocks)
 		}
 	case "shared":
 		if n, blocks := nextFit(r.SharedBytes, func(n int) configs.OccupancyResult { return a.ResidentBlocks(threads, r.Registers, n) }); n > 0 {
-			return fmt.Sprintf("more warps: with %s of shared memory a block instead of %s, %s fit instead of %d", bytesText(n), bytesText(r.SharedBytes), plural(blocks, "block"), o.TheoreticalBlocks)
+			return fmt.Sprintf("more warps: with %s of shared memory a block instead of %s, %s fit instead of %d", bytesText(n), bytesText(r.SharedBytes), page.Plural(blocks, "block"), o.TheoreticalBlocks)
 		}
 	}
 	return "more warps: smaller blocks, if another size fills the SM"

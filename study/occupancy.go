@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/sarchlab/smsim/configs"
+	"github.com/sarchlab/smsim/study/page"
 	"github.com/sarchlab/smsim/workloads"
 )
 
@@ -114,7 +115,7 @@ func resourceLimits(a *configs.Arch, r *configs.OccupancyResult, threads, regs, 
 		return &n
 	}
 	out := []ResourceLimit{
-		{"warps", number(r.LimitByWarps), fmt.Sprintf("%d threads are %s; %d warp slots / %d = %d", threads, plural(warps, "warp"), slots, warps, r.LimitByWarps)},
+		{"warps", number(r.LimitByWarps), fmt.Sprintf("%d threads are %s; %d warp slots / %d = %d", threads, page.Plural(warps, "warp"), slots, warps, r.LimitByWarps)},
 		{"blocks", number(r.LimitByBlocks), fmt.Sprintf("%d block slots", r.LimitByBlocks)},
 	}
 	words := "the kernel uses none"
@@ -122,7 +123,7 @@ func resourceLimits(a *configs.Arch, r *configs.OccupancyResult, threads, regs, 
 	case regs == 0:
 	case o.RegScope == "block":
 		rounded := (warps + o.WarpGranularity - 1) / o.WarpGranularity * o.WarpGranularity
-		words = fmt.Sprintf("allocated by block: %s", plural(warps, "warp"))
+		words = fmt.Sprintf("allocated by block: %s", page.Plural(warps, "warp"))
 		if rounded != warps {
 			words += fmt.Sprintf(", rounded up to a multiple of %d: %d", o.WarpGranularity, rounded)
 		}
@@ -136,11 +137,11 @@ func resourceLimits(a *configs.Arch, r *configs.OccupancyResult, threads, regs, 
 		}
 		part := o.Registers / a.SM.SubPartitions
 		words = fmt.Sprintf("allocated by warp: %d x 32 = %d%s; %d registers in each of %s hold %d warps, together %d; %d / %d = %d",
-			regs, 32*regs, roundedTo(32*regs, perWarp, unit), part, plural(a.SM.SubPartitions, "sub-partition"), part/perWarp,
+			regs, 32*regs, roundedTo(32*regs, perWarp, unit), part, page.Plural(a.SM.SubPartitions, "sub-partition"), part/perWarp,
 			part/perWarp*a.SM.SubPartitions, part/perWarp*a.SM.SubPartitions, warps, r.LimitByRegisters)
 		if need := perWarp * ((warps + o.LaunchGranularity - 1) / o.LaunchGranularity * o.LaunchGranularity); need > o.MaxRegsBlock {
 			words = fmt.Sprintf("allocated by warp: %d x 32 = %d%s; a block of %s takes %d, more than the %d a block may have", regs, 32*regs,
-				roundedTo(32*regs, perWarp, unit), plural(warps, "warp"), need, o.MaxRegsBlock)
+				roundedTo(32*regs, perWarp, unit), page.Plural(warps, "warp"), need, o.MaxRegsBlock)
 		}
 	}
 	if r.TooManyRegisters {
@@ -211,7 +212,7 @@ func (q *Occupancy) Sentence() string {
 	if q.Blocks == 0 {
 		return fmt.Sprintf("no block fits: %s", q.Limiter)
 	}
-	return fmt.Sprintf("%s of %s, %d of %d warps: occupancy %s, limited by %s", plural(q.Blocks, "resident block"), plural((q.Threads+31)/32, "warp"), q.Warps, q.MaxWarps,
+	return fmt.Sprintf("%s of %s, %d of %d warps: occupancy %s, limited by %s", page.Plural(q.Blocks, "resident block"), page.Plural((q.Threads+31)/32, "warp"), q.Warps, q.MaxWarps,
 		percent(q.Fraction), strings.Join(q.Limiters, " and "))
 }
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/sarchlab/smsim/plots"
+	"github.com/sarchlab/smsim/study/page"
 )
 
 // WriteOccupancy writes residencies as text, json (an object; an array when there are several) or csv (one row each).
@@ -41,10 +42,10 @@ func WriteOccupancy(w io.Writer, qs []*Occupancy, format string) error {
 }
 
 func (t *textWriter) occupancyOverview(qs []*Occupancy) {
-	tw := newTable("kernel", "arch", "launch", "threads", "regs", "shared", "blocks", "warps", "of", "occupancy", "limited by")
-	right(tw, 4, 10)
+	tw := page.NewTable("kernel", "arch", "launch", "threads", "regs", "shared", "blocks", "warps", "of", "occupancy", "limited by")
+	page.Right(tw, 4, 10)
 	for _, q := range qs {
-		tw.AppendRow([]any{clip(q.Kernel, 24), q.Arch, q.Launch, q.Threads, q.Regs, bytesText(q.Shared), q.Blocks, q.Warps, q.MaxWarps, percent(q.Fraction), q.Limiter})
+		tw.AppendRow([]any{page.Clip(q.Kernel, 24), q.Arch, q.Launch, q.Threads, q.Regs, bytesText(q.Shared), q.Blocks, q.Warps, q.MaxWarps, percent(q.Fraction), q.Limiter})
 	}
 	t.table("", tw)
 	t.printf("\nOne kernel, launch and architecture at a time shows the arithmetic and the curves.\n")
@@ -55,9 +56,9 @@ func (t *textWriter) occupancy(q *Occupancy) {
 	if q.Kernel != "" {
 		name = q.Kernel + " on " + q.Arch
 	}
-	t.printf("%s, %d threads a block, %s a thread, %s of shared memory a block:\n", name, q.Threads, plural(q.Regs, "register"), bytesText(q.Shared))
+	t.printf("%s, %d threads a block, %s a thread, %s of shared memory a block:\n", name, q.Threads, page.Plural(q.Regs, "register"), bytesText(q.Shared))
 	t.paragraph("  "+q.Sentence()+".", "  ")
-	tw := newTable("", "resource", "blocks", "arithmetic")
+	tw := page.NewTable("", "resource", "blocks", "arithmetic")
 	for _, l := range q.Limits {
 		n, mark := "any", ""
 		if l.Blocks != nil {
@@ -66,7 +67,7 @@ func (t *textWriter) occupancy(q *Occupancy) {
 				mark = "*"
 			}
 		}
-		tw.AppendRow([]any{mark, l.Resource, n, strings.Join(wrap(l.Arithmetic, Width-24), "\n")})
+		tw.AppendRow([]any{mark, l.Resource, n, strings.Join(page.Wrap(l.Arithmetic, page.Width-24), "\n")})
 	}
 	t.table("Blocks that each resource allows", tw)
 	if q.Blocks > 0 && q.Carveout > 0 {
@@ -80,8 +81,8 @@ func (t *textWriter) occupancy(q *Occupancy) {
 
 // occupancyCurve writes a curve as ranges, the kernel's own marked.
 func (t *textWriter) occupancyCurve(q *Occupancy, title string, curve []OccupancyStep, at int) {
-	tw := newTable("", "from", "to", "blocks", "warps", "occupancy", "limited by")
-	right(tw, 2, 6)
+	tw := page.NewTable("", "from", "to", "blocks", "warps", "occupancy", "limited by")
+	page.Right(tw, 2, 6)
 	marked := false
 	for _, s := range curve {
 		mark := ""

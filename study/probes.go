@@ -7,6 +7,7 @@ import (
 
 	"github.com/sarchlab/smsim/isa"
 	"github.com/sarchlab/smsim/sim/observe"
+	"github.com/sarchlab/smsim/study/page"
 	"github.com/sarchlab/smsim/workloads"
 )
 
@@ -54,7 +55,7 @@ func (d *Difference) String() string {
 // firstDifference compares the buffers that two runs wrote, in the order of the arguments; nil if they are equal.
 func firstDifference(a, b []writtenBuffer) *Difference {
 	if len(a) != len(b) {
-		return &Difference{Buffer: "outputs", Index: -1, Baseline: plural(len(a), "written buffer"), Variant: plural(len(b), "written buffer")}
+		return &Difference{Buffer: "outputs", Index: -1, Baseline: page.Plural(len(a), "written buffer"), Variant: page.Plural(len(b), "written buffer")}
 	}
 	for i := range a {
 		x, y := a[i].data, b[i].data

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/sarchlab/smsim/plots"
+	"github.com/sarchlab/smsim/study/page"
 )
 
 // WriteRankings writes rankings as text, json or csv.
@@ -72,8 +73,8 @@ func (t *textWriter) ranking(k *Ranking) {
 		}
 		rows = append(rows, row)
 	}
-	tw := fittedTable(head, rows, 1, 6)
-	right(tw, 4, 6)
+	tw := page.FittedTable(head, rows, 1, 6)
+	page.Right(tw, 4, 6)
 	t.table("", tw)
 	if len(k.Cannot) > 0 {
 		t.printf("\nCannot run it\n")

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/sarchlab/smsim/sim"
+	"github.com/sarchlab/smsim/study/page"
 	"github.com/sarchlab/smsim/workloads"
 )
 
@@ -102,7 +103,7 @@ func TestGoldenReports(t *testing.T) {
 			}
 			if c.format == "text" {
 				for line := range strings.SplitSeq(b.String(), "\n") {
-					if n := utf8.RuneCountInString(line); n > Width {
+					if n := utf8.RuneCountInString(line); n > page.Width {
 						t.Errorf("%d columns: %s", n, line)
 					}
 				}
@@ -128,7 +129,7 @@ func TestManyLaunchesFit(t *testing.T) {
 		t.Fatal(err)
 	}
 	for line := range strings.SplitSeq(b.String(), "\n") {
-		if n := utf8.RuneCountInString(line); n > Width {
+		if n := utf8.RuneCountInString(line); n > page.Width {
 			t.Errorf("%d columns: %s", n, line)
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/sarchlab/smsim/configs/strictyaml"
 	"github.com/sarchlab/smsim/plots"
 	"github.com/sarchlab/smsim/sim"
+	"github.com/sarchlab/smsim/study/page"
 	"github.com/sarchlab/smsim/workloads"
 )
 
@@ -292,17 +293,17 @@ func writeSensitivityText(w io.Writer, x *Sensitivity) error {
 		if i > 0 {
 			t.printf("\n")
 		}
-		t.printf("%s\n%s\n", title, strings.Repeat("═", min(Width, len(title))))
+		t.printf("%s\n%s\n", title, strings.Repeat("═", min(page.Width, len(title))))
 		t.paragraph(fmt.Sprintf("%s cycles, IPC %.2f. %s", thousands(r.Base.Cycles), r.Base.IPC, r.Base.Limiter.Sentence), "  ")
-		tw := newTable("key", "now", "down", "cycles", "up", "cycles", "")
-		right(tw, 2, 6)
+		tw := page.NewTable("key", "now", "down", "cycles", "up", "cycles", "")
+		page.Right(tw, 2, 6)
 		quiet := 0
 		for _, e := range r.Keys {
 			if e.effect < noticeable {
 				quiet++
 				continue
 			}
-			row := []any{clip(e.Key, 40), e.Value}
+			row := []any{page.Clip(e.Key, 40), e.Value}
 			for _, s := range []*Step{e.Down, e.Up} {
 				switch {
 				case s == nil:

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/sarchlab/smsim/study/page"
 )
 
 // SweepTable is the results as one tidy table: one row a point, one column a property.
@@ -104,12 +106,12 @@ const sweepRows = 60
 func writeSweepText(w io.Writer, r *SweepResult) error {
 	t := &textWriter{w: w}
 	s := r.Sweep
-	t.printf("%s\n%s\n", s.Name, strings.Repeat("═", min(Width, len(s.Name))))
+	t.printf("%s\n%s\n", s.Name, strings.Repeat("═", min(page.Width, len(s.Name))))
 	if s.About != "" {
 		t.paragraph(s.About, "")
 	}
 	failed := r.Failed()
-	t.printf("%s: %d with a result, %d failed, %d not run\n", plural(len(r.Records), "point"), len(r.Records)-len(failed)-r.Missing(), len(failed), r.Missing())
+	t.printf("%s: %d with a result, %d failed, %d not run\n", page.Plural(len(r.Records), "point"), len(r.Records)-len(failed)-r.Missing(), len(failed), r.Missing())
 	header := []any{"variant", "launch", "arch", "changes", "cycles", "IPC", "limit"}
 	var rows [][]any
 	shown := 0
@@ -130,8 +132,8 @@ func writeSweepText(w io.Writer, r *SweepResult) error {
 		}
 	}
 	if shown > 0 {
-		tw := fittedTable(header, rows, 0, 1, 3, 6)
-		right(tw, 5, 6)
+		tw := page.FittedTable(header, rows, 0, 1, 3, 6)
+		page.Right(tw, 5, 6)
 		t.table("", tw)
 	}
 	if shown > sweepRows {

@@ -7,11 +7,9 @@ import (
 	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
-	"github.com/jedib0t/go-pretty/v6/text"
-)
 
-// Width is the number of columns that text reports keep to.
-const Width = 100
+	"github.com/sarchlab/smsim/study/page"
+)
 
 // WriteText writes the report for people: the answer first, then tables. A study gets tables over variants, launches
 // and architectures; other reports a page for every run, and a table over the runs if there are several.
@@ -40,14 +38,14 @@ type textWriter struct {
 
 func (t *textWriter) printf(format string, args ...any) {
 	if t.err == nil {
-		_, t.err = io.WriteString(t.w, strings.ReplaceAll(fmt.Sprintf(format, args...), joiner, " "))
+		_, t.err = io.WriteString(t.w, strings.ReplaceAll(fmt.Sprintf(format, args...), page.Joiner, " "))
 	}
 }
 
 // paragraph writes text wrapped to the width, continuation lines indented.
 func (t *textWriter) paragraph(s, indent string) {
 	lead := s[:len(s)-len(strings.TrimLeft(s, " "))]
-	for i, line := range wrap(s, Width-max(len(indent), len(lead))) {
+	for i, line := range page.Wrap(s, page.Width-max(len(indent), len(lead))) {
 		if i > 0 {
 			line = indent + line
 		} else {
@@ -57,119 +55,13 @@ func (t *textWriter) paragraph(s, indent string) {
 	}
 }
 
-// Paragraph is a lead and text behind it, wrapped to the width of reports; further lines stand under the text.
-func Paragraph(lead, s string) string {
-	var b strings.Builder
-	indent := text.StringWidth(lead)
-	for i, line := range wrap(s, Width-indent) {
-		if i > 0 {
-			lead = strings.Repeat(" ", indent)
-		}
-		b.WriteString(strings.TrimRight(lead+strings.ReplaceAll(line, joiner, " "), " ") + "\n")
-	}
-	return b.String()
-}
-
-// joiner is a space at which no line is broken: between a number and its unit. It is written as a space.
-const joiner = "\u00a0"
-
-// wrap breaks text at spaces into lines of at most width characters.
-func wrap(s string, width int) []string {
-	var lines []string
-	line := ""
-	for word := range strings.SplitSeq(strings.ReplaceAll(s, " %", joiner+"%"), " ") {
-		if word == "" {
-			continue
-		}
-		if line != "" && text.StringWidth(line)+1+text.StringWidth(word) > width {
-			lines = append(lines, line)
-			line = ""
-		}
-		if line != "" {
-			line += " "
-		}
-		line += word
-	}
-	return append(lines, line)
-}
-
-// newTable is a table in the style of all reports: no outer border, a line under the header.
-func newTable(header ...any) table.Writer {
-	t := table.NewWriter()
-	style := table.StyleLight
-	style.Options = table.Options{SeparateHeader: true, SeparateColumns: true}
-	style.Box.MiddleVertical = " "
-	style.Box.MiddleSeparator = "─"
-	style.Format.Header = text.FormatDefault
-	style.Box.PaddingLeft, style.Box.PaddingRight = "", " "
-	t.SetStyle(style)
-	t.AppendHeader(header)
-	return t
-}
-
-// leastColumn is the width below which a column is not cut.
-const leastColumn = 8
-
-// fittedTable is a table of the rows that keeps to the width of reports: of the given columns, counted from 0, the widest
-// are cut as far as needed.
-func fittedTable(header []any, rows [][]any, flexible ...int) table.Writer {
-	widths := make([]int, len(header))
-	for _, row := range append([][]any{header}, rows...) {
-		for i, c := range row {
-			widths[i] = max(widths[i], text.StringWidth(fmt.Sprint(c)))
-		}
-	}
-	total := 0
-	for _, w := range widths {
-		if w > 0 { // a column without text, such as one for remarks, stands last
-			total += w + 2
-		}
-	}
-	for total -= 2; total > Width; total-- {
-		widest := flexible[0]
-		for _, i := range flexible {
-			if widths[i] > widths[widest] {
-				widest = i
-			}
-		}
-		if widths[widest] <= leastColumn {
-			break
-		}
-		widths[widest]--
-	}
-	t := newTable(header...)
-	for _, row := range rows {
-		cut := slices.Clone(row)
-		for _, i := range flexible {
-			cut[i] = clip(fmt.Sprint(cut[i]), widths[i])
-		}
-		t.AppendRow(cut)
-	}
-	return t
-}
-
-// right aligns the columns from the given one (counted from 1) to the last of n to the right.
-func right(t table.Writer, from, n int) {
-	var cfg []table.ColumnConfig
-	for i := from; i <= n; i++ {
-		cfg = append(cfg, table.ColumnConfig{Number: i, Align: text.AlignRight, AlignHeader: text.AlignRight})
-	}
-	t.SetColumnConfigs(cfg)
-}
-
 // table writes a rendered table under a title.
 func (t *textWriter) table(title string, tw table.Writer) {
 	if title != "" {
 		t.printf("\n")
 		t.paragraph(title, "  ")
 	}
-	for line := range strings.SplitSeq(tw.Render(), "\n") {
-		line = strings.TrimRight(line, " ")
-		if strings.HasPrefix(line, "─") {
-			line = string([]rune(line)[:min(len([]rune(line)), Width)]) // it goes on under the last column's padding
-		}
-		t.printf("%s\n", line)
-	}
+	t.printf("%s", page.Text(tw))
 }
 
 // notes ends a report: what the numbers rest on, failures, failed checks.
@@ -265,7 +157,7 @@ func RunName(r *Run) string {
 func thousands(n uint64) string {
 	s := fmt.Sprint(n)
 	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + joiner + s[i:]
+		s = s[:i] + page.Joiner + s[i:]
 	}
 	return s
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/sarchlab/smsim/isa"
 	"github.com/sarchlab/smsim/sim"
+	"github.com/sarchlab/smsim/study/page"
 )
 
 // run writes the page of one run.
@@ -22,11 +23,11 @@ func (t *textWriter) run(r *Run) {
 		name = r.Variant + " (" + r.Kernel + ")"
 	}
 	t.printf("\n%s on %s%s\n", name, r.Arch, board)
-	t.printf("%s\n", strings.Repeat("═", min(Width, len(name)+len(r.Arch)+len(board)+4)))
+	t.printf("%s\n", strings.Repeat("═", min(page.Width, len(name)+len(r.Arch)+len(board)+4)))
 	t.fact("launch", fmt.Sprintf("grid %s, block %s; this SM of %d runs %s (%s)", dims(dim(r.Grid)), dims(dim(r.Block)),
-		r.SMs, plural(r.BlocksRun, "block"), r.Blocks))
+		r.SMs, page.Plural(r.BlocksRun, "block"), r.Blocks))
 	t.fact("code", fmt.Sprintf("%s, %s; %s a thread, %s shared a block%s; control information %s",
-		plural(r.CodeInsts, "instruction"), bytesText(r.CodeBytes), plural(r.Registers, "register"), bytesText(r.SharedBytes), local(r), r.ControlOrigin))
+		page.Plural(r.CodeInsts, "instruction"), bytesText(r.CodeBytes), page.Plural(r.Registers, "register"), bytesText(r.SharedBytes), local(r), r.ControlOrigin))
 	t.fact("time", fmt.Sprintf("%s cycles = %.3g us; %s warp-instructions, %.2f a cycle; %.1f active lanes of 32",
 		thousands(r.Cycles), r.TimeUS, thousands(r.WarpInstructions), r.IPC, lanes(r)))
 	if len(r.Overrides) > 0 {
@@ -55,13 +56,13 @@ func gridWords(r *Run) string {
 	if r.BlocksRun >= r.Occupancy.TheoreticalBlocks {
 		return ""
 	}
-	return fmt.Sprintf("this SM gets only %s where %d fit; ", plural(r.BlocksRun, "block"), r.Occupancy.TheoreticalBlocks)
+	return fmt.Sprintf("this SM gets only %s where %d fit; ", page.Plural(r.BlocksRun, "block"), r.Occupancy.TheoreticalBlocks)
 }
 
 // fact writes a named line, wrapped under itself.
 func (t *textWriter) fact(name, s string) {
 	const indent = 11
-	for i, line := range wrap(s, Width-indent) {
+	for i, line := range page.Wrap(s, page.Width-indent) {
 		if i > 0 {
 			name = ""
 		}
@@ -92,18 +93,11 @@ func lanes(r *Run) float64 {
 	return float64(r.ThreadInstructions) / float64(r.WarpInstructions)
 }
 
-func plural(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
-}
-
 func bar(share float64) string { return strings.Repeat("█", int(share*30+0.5)) }
 
 func (t *textWriter) states(r *Run) {
-	tw := newTable("warp state", "share", "cycles per issue", "")
-	right(tw, 2, 3)
+	tw := page.NewTable("warp state", "share", "cycles per issue", "")
+	page.Right(tw, 2, 3)
 	states := slices.Clone(r.WarpStates)
 	slices.SortStableFunc(states, func(a, b sim.StateShare) int {
 		switch {
@@ -128,8 +122,8 @@ func (t *textWriter) states(r *Run) {
 }
 
 func (t *textWriter) pipes(r *Run) {
-	tw := newTable("pipe", "busy", "instructions", "executed classes", "")
-	right(tw, 2, 3)
+	tw := page.NewTable("pipe", "busy", "instructions", "executed classes", "")
+	page.Right(tw, 2, 3)
 	busy := false
 	for _, p := range r.Pipes {
 		if p.Insts == 0 && p.BusyCycles == 0 {
@@ -177,10 +171,10 @@ func (t *textWriter) hottest(r *Run) {
 	if len(r.Hot) == 0 {
 		return
 	}
-	tw := newTable("hottest instructions", "share", "executed", "waits in", "source")
-	right(tw, 2, 3)
+	tw := page.NewTable("hottest instructions", "share", "executed", "waits in", "source")
+	page.Right(tw, 2, 3)
 	for _, h := range r.Hot[:min(8, len(r.Hot))] {
-		tw.AppendRow([]any{clip(h.Text, 40), percent(h.Share), thousands(h.Executed), h.TopStall, clip(sourceName(h.SourceLine), 24)})
+		tw.AppendRow([]any{page.Clip(h.Text, 40), percent(h.Share), thousands(h.Executed), h.TopStall, page.Clip(sourceName(h.SourceLine), 24)})
 	}
 	t.table("", tw)
 }
@@ -218,13 +212,4 @@ func (t *textWriter) outputs(r *Run) {
 		}
 		t.fact("output", fmt.Sprintf("%s: %d bytes, fnv1a64 %s; words %s%s", o.Name, o.Bytes, o.FNV1a64, strings.Join(words, " "), more))
 	}
-}
-
-// clip cuts text to n characters.
-func clip(s string, n int) string {
-	r := []rune(s)
-	if len(r) <= n {
-		return s
-	}
-	return string(r[:n-1]) + "…"
 }

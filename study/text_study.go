@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/sarchlab/smsim/study/page"
 )
 
 // study writes the tables over variants, launches and architectures.
@@ -65,12 +67,12 @@ func (t *textWriter) gains(rep *Report) {
 	title := fmt.Sprintf("Speed-up of %s over %s for equal work (= ratio of warp-instructions, ratio of IPC)", v, b)
 	ls := labels(rep.Comparisons)
 	for _, launches := range columnGroups(rep.Launches(), leftWidth(rep, ls), gainCell) {
-		tw := newTable(append([]any{"arch", "pair"}, columnNames(launches, "speed-up", gainCell)...)...)
-		right(tw, 3, 2+len(launches))
+		tw := page.NewTable(append([]any{"arch", "pair"}, columnNames(launches, "speed-up", gainCell)...)...)
+		page.Right(tw, 3, 2+len(launches))
 		for _, arch := range rep.Archs() {
 			first := arch
 			for _, label := range ls {
-				row := []any{first, clip(label, maxName)}
+				row := []any{first, page.Clip(label, maxName)}
 				for _, l := range launches {
 					cell := ""
 					for i := range rep.Comparisons {
@@ -95,22 +97,22 @@ const gridCell = 17
 func (t *textWriter) grid(rep *Report, title string, cell func(*Run) string, numbers bool) {
 	left := leftWidth(rep, rep.Variants())
 	for _, launches := range columnGroups(rep.Launches(), left, gridCell) {
-		width := (Width-left)/len(launches) - columnGap
-		cut := natural(rep, launches, cell) > Width-left
-		tw := newTable(append([]any{"arch", "variant"}, columnNames(launches, "", width)...)...)
+		width := (page.Width-left)/len(launches) - columnGap
+		cut := natural(rep, launches, cell) > page.Width-left
+		tw := page.NewTable(append([]any{"arch", "variant"}, columnNames(launches, "", width)...)...)
 		if numbers {
-			right(tw, 3, 2+len(launches))
+			page.Right(tw, 3, 2+len(launches))
 		}
 		for _, arch := range rep.Archs() {
 			first := arch
 			for _, v := range rep.Variants() {
-				row := []any{first, clip(v, maxName)}
+				row := []any{first, page.Clip(v, maxName)}
 				for _, l := range launches {
 					s := ""
 					if r := rep.Find(arch, v, l); r != nil {
 						s = cell(r)
 						if cut {
-							s = clip(s, width)
+							s = page.Clip(s, width)
 						}
 					}
 					row = append(row, s)
@@ -157,7 +159,7 @@ func leftWidth(rep *Report, names []string) int {
 
 // columnGroups splits columns into tables that fit the width.
 func columnGroups(columns []string, left, cell int) [][]string {
-	n := max(1, (Width-left)/(cell+columnGap))
+	n := max(1, (page.Width-left)/(cell+columnGap))
 	return slices.Collect(slices.Chunk(columns, n))
 }
 
@@ -168,19 +170,19 @@ func columnNames(launches []string, unnamed string, width int) []any {
 		if l == "" {
 			l = unnamed
 		}
-		out[i] = clip(l, width)
+		out[i] = page.Clip(l, width)
 	}
 	return out
 }
 
 // overview is one line for each run.
 func (t *textWriter) overview(rep *Report) {
-	tw := newTable("kernel", "arch", "cycles", "time us", "IPC", "occupancy", "check", "limit")
-	right(tw, 3, 6)
+	tw := page.NewTable("kernel", "arch", "cycles", "time us", "IPC", "occupancy", "check", "limit")
+	page.Right(tw, 3, 6)
 	for i := range rep.Runs {
 		r := &rep.Runs[i]
-		tw.AppendRow([]any{clip(r.Variant, 24), r.Arch, thousands(r.Cycles), fmt.Sprintf("%.3g", r.TimeUS), fmt.Sprintf("%.2f", r.IPC),
-			percent(r.Occupancy.Achieved), r.Check, clip(ShortLimiter(r), 28)})
+		tw.AppendRow([]any{page.Clip(r.Variant, 24), r.Arch, thousands(r.Cycles), fmt.Sprintf("%.3g", r.TimeUS), fmt.Sprintf("%.2f", r.IPC),
+			percent(r.Occupancy.Achieved), r.Check, page.Clip(ShortLimiter(r), 28)})
 	}
 	t.table("", tw)
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/sarchlab/smsim/plots"
+	"github.com/sarchlab/smsim/study/page"
 )
 
 // WriteVersus writes the comparison in a format: text, json or csv.
@@ -34,17 +35,17 @@ func encodeJSON(w io.Writer, v any) error {
 func writeVersusText(w io.Writer, v *Versus) error {
 	t := &textWriter{w: w}
 	title := strings.Join(v.Sides[1:], ", ") + " against " + v.Sides[0]
-	t.printf("%s\n%s\n", title, strings.Repeat("═", min(Width, len(title))))
-	tw := newTable("arch", "variant", "launch", "speed-up", "instructions", "IPC", "limit before", "limit after", "outputs")
-	right(tw, 4, 6)
+	t.printf("%s\n%s\n", title, strings.Repeat("═", min(page.Width, len(title))))
+	tw := page.NewTable("arch", "variant", "launch", "speed-up", "instructions", "IPC", "limit before", "limit after", "outputs")
+	page.Right(tw, 4, 6)
 	for i := range v.Pairs {
 		p := &v.Pairs[i]
 		same := "equal"
 		if !p.OutputsEqual {
 			same = "DIFFER"
 		}
-		tw.AppendRow([]any{p.Arch, clip(p.Variant, 18), clip(p.Launch, 14), fmt.Sprintf("%.2fx", p.SpeedUp), fmt.Sprintf("%.2fx", p.InstructionRatio),
-			fmt.Sprintf("%.2fx", p.IPCRatio), clip(p.BaselineLimiter, 20), clip(p.VariantLimiter, 20), same})
+		tw.AppendRow([]any{p.Arch, page.Clip(p.Variant, 18), page.Clip(p.Launch, 14), fmt.Sprintf("%.2fx", p.SpeedUp), fmt.Sprintf("%.2fx", p.InstructionRatio),
+			fmt.Sprintf("%.2fx", p.IPCRatio), page.Clip(p.BaselineLimiter, 20), page.Clip(p.VariantLimiter, 20), same})
 	}
 	t.table("Speed-up for equal work = ratio of warp-instructions × ratio of IPC", tw)
 	for i := range v.Pairs {
@@ -59,7 +60,7 @@ func (t *textWriter) pair(p *Pair) {
 	if p.Launch != "" {
 		name += " with " + p.Launch
 	}
-	t.printf("\n%s\n%s\n", name, strings.Repeat("─", min(Width, len(name))))
+	t.printf("\n%s\n%s\n", name, strings.Repeat("─", min(page.Width, len(name))))
 	t.paragraph(fmt.Sprintf("%s from %s. %s", capital(times(p.SpeedUp)), fewer(p.InstructionRatio), p.Moved), "")
 	if p.Difference != nil {
 		t.paragraph("Outputs differ: "+p.Difference.String()+".", "")
@@ -73,10 +74,10 @@ func (t *textWriter) pair(p *Pair) {
 		}
 	}
 	t.stackPair(p)
-	a, b := clip(p.Baseline, 20), clip(p.Variant, 20)
+	a, b := page.Clip(p.Baseline, 20), page.Clip(p.Variant, 20)
 	total := float64(p.base.WarpInstructions)
-	tw := newTable("class", "pipe", a, b, "change, % of all")
-	right(tw, 3, 5)
+	tw := page.NewTable("class", "pipe", a, b, "change, % of all")
+	page.Right(tw, 3, 5)
 	rest := 0
 	for i, c := range p.Classes {
 		if i >= 12 || i > 0 && c.Baseline == c.Variant {
@@ -89,14 +90,14 @@ func (t *textWriter) pair(p *Pair) {
 	if rest > 0 {
 		t.printf("and %s that change little or not at all\n", pluralOf(rest, "class", "classes"))
 	}
-	tw = newTable("pipe", a+" busy", b+" busy", "cycles for equal work", "")
-	right(tw, 2, 5)
+	tw = page.NewTable("pipe", a+" busy", b+" busy", "cycles for equal work", "")
+	page.Right(tw, 2, 5)
 	for _, q := range p.Pipes {
 		tw.AppendRow([]any{q.Pipe, percent(q.BaselineUse), percent(q.VariantUse), fmt.Sprintf("%.0f to %.0f", q.BaselineBusy, q.VariantBusy), ratio(q.BaselineBusy, q.VariantBusy)})
 	}
 	t.table("Pipes", tw)
-	tw = newTable("opcode", a, b)
-	right(tw, 2, 3)
+	tw = page.NewTable("opcode", a, b)
+	page.Right(tw, 2, 3)
 	for i, o := range p.Opcodes {
 		if i < 10 && max(o.Baseline, o.Variant) >= 0.01 {
 			tw.AppendRow([]any{o.Opcode, percent(o.Baseline), percent(o.Variant)})
@@ -121,9 +122,9 @@ func ratio(a, b float64) string {
 
 // stackPair draws the warp states of both sides as bars of equal scale: a letter for each part of the warp-cycles.
 func (t *textWriter) stackPair(p *Pair) {
-	a, b := clip(p.Baseline, 20), clip(p.Variant, 20)
-	tw := newTable("", "state", a, b, "warp-cycles for equal work", "")
-	right(tw, 3, 6)
+	a, b := page.Clip(p.Baseline, 20), page.Clip(p.Variant, 20)
+	tw := page.NewTable("", "state", a, b, "warp-cycles for equal work", "")
+	page.Right(tw, 3, 6)
 	total := [2]float64{}
 	for _, s := range p.States {
 		total[0] += s.BaselineCycles

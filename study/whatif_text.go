@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/sarchlab/smsim/plots"
+	"github.com/sarchlab/smsim/study/page"
 )
 
 // WriteWhatIf writes responses in a format: text, json or csv.
@@ -42,7 +43,7 @@ func writeWhatIfText(w io.Writer, x *WhatIf) error {
 
 func (t *textWriter) response(r *Response, recompile bool) {
 	title := "What if: " + RunName(&r.Base)
-	t.printf("%s\n%s\n", title, strings.Repeat("═", min(Width, len(title))))
+	t.printf("%s\n%s\n", title, strings.Repeat("═", min(page.Width, len(title))))
 	for i, c := range r.Changes {
 		t.paragraph(fmt.Sprintf("%s is %s; tried: %s", c.Key, r.Before[i], list(c.Values)), "  ")
 	}
@@ -69,8 +70,8 @@ func (t *textWriter) response(r *Response, recompile bool) {
 		}
 		rows = append(rows, []any{name, thousands(p.Cycles), fmt.Sprintf("%.3fx", p.SpeedUp), fmt.Sprintf("%.2f", p.IPC), percent(p.Occupancy), ShortLimiter(p.run), program, note})
 	}
-	tw := fittedTable(header, rows, 0, 5)
-	right(tw, 2, 5)
+	tw := page.FittedTable(header, rows, 0, 5)
+	page.Right(tw, 2, 5)
 	t.table("", tw)
 	t.followed(r)
 	if b := best(r); b != nil {

@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/sarchlab/smsim/study"
+	"github.com/sarchlab/smsim/study/page"
 )
 
 // TestHelpWidth: the help of every command keeps to the width of the reports, and every command stands in a group.
@@ -19,7 +19,7 @@ func TestHelpWidth(t *testing.T) {
 			t.Errorf("%v --help: exit code %d", path, code)
 		}
 		for line := range strings.Lines(out.String()) {
-			if n := len([]rune(strings.TrimRight(line, "\n"))); n > study.Width {
+			if n := len([]rune(strings.TrimRight(line, "\n"))); n > page.Width {
 				t.Errorf("%v --help: %d columns: %s", path, n, line)
 			}
 		}

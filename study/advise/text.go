@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/sarchlab/smsim/study"
+	"github.com/sarchlab/smsim/study/page"
 )
 
 // Write writes the advice as text, json or csv.
@@ -62,13 +63,13 @@ func (a *Advice) text(b *strings.Builder) {
 	fmt.Fprintf(b, "%s\n%s\n\nThe kernel as it is\n", title, strings.Repeat("═", len(title)))
 	for _, arch := range a.Archs {
 		if _, ran := a.Cycles[arch]; ran {
-			b.WriteString(study.Paragraph(fmt.Sprintf("  %-8s ", arch), fmt.Sprintf("%d cycles; limited by %s", a.Cycles[arch], a.Limiters[arch])))
+			b.WriteString(page.Paragraph(fmt.Sprintf("  %-8s ", arch), fmt.Sprintf("%d cycles; limited by %s", a.Cycles[arch], a.Limiters[arch])))
 		} else {
-			b.WriteString(study.Paragraph(fmt.Sprintf("  %-8s ", arch), "not simulated: "+a.failures[arch]))
+			b.WriteString(page.Paragraph(fmt.Sprintf("  %-8s ", arch), "not simulated: "+a.failures[arch]))
 		}
 	}
 	if len(a.Rewrites) == 0 {
-		b.WriteString("\n" + study.Paragraph("", "Nothing to improve: no rule finds code that another integer instruction would replace. What limits it stands above."))
+		b.WriteString("\n" + page.Paragraph("", "Nothing to improve: no rule finds code that another integer instruction would replace. What limits it stands above."))
 		return
 	}
 	for i := range a.Rewrites {
@@ -79,18 +80,18 @@ func (a *Advice) text(b *strings.Builder) {
 }
 
 func (a *Advice) textRewrite(b *strings.Builder, r *Rewritten) {
-	b.WriteString("\n" + study.Paragraph("", fmt.Sprintf("%s: %s (%s)", r.Rule, r.About, plural(r.Sites, "place"))))
+	b.WriteString("\n" + page.Paragraph("", fmt.Sprintf("%s: %s (%s)", r.Rule, r.About, page.Plural(r.Sites, "place"))))
 	a.textFast(b, r.Fast)
 	a.textGains(b, r.SpeedUp, r.Reasons)
 	switch {
 	case !r.Equal && r.Differs != "":
-		b.WriteString(study.Paragraph("  ", "outputs differ: "+r.Differs))
+		b.WriteString(page.Paragraph("  ", "outputs differ: "+r.Differs))
 	case r.replaced:
-		b.WriteString(study.Paragraph("  ", "not taken together with the others: they leave nothing of it"))
+		b.WriteString(page.Paragraph("  ", "not taken together with the others: they leave nothing of it"))
 	case !r.Taken && len(r.Fast) > 0 && r.keeps(a.Archs):
-		b.WriteString(study.Paragraph("  ", "not taken together with the others: it gains nothing and needs a second body of the kernel"))
+		b.WriteString(page.Paragraph("  ", "not taken together with the others: it gains nothing and needs a second body of the kernel"))
 	case !r.Taken:
-		b.WriteString(study.Paragraph("  ", "not taken together with the others: it loses time, does not run, or cannot be compiled on at least one of these architectures"))
+		b.WriteString(page.Paragraph("  ", "not taken together with the others: it loses time, does not run, or cannot be compiled on at least one of these architectures"))
 	}
 	for j, l := range r.Lines {
 		if j == maxLines {
@@ -101,13 +102,13 @@ func (a *Advice) textRewrite(b *strings.Builder, r *Rewritten) {
 		if l.Source != "" {
 			at += " " + l.Source
 		}
-		b.WriteString(study.Paragraph(fmt.Sprintf("    %-24s ", at), l.Text))
+		b.WriteString(page.Paragraph(fmt.Sprintf("    %-24s ", at), l.Text))
 	}
 }
 
 func (a *Advice) textFast(b *strings.Builder, fast []string) {
 	if len(fast) > 0 {
-		b.WriteString(study.Paragraph("  ", fmt.Sprintf("launches with %s run the rewritten code, others the original", strings.Join(fast, ", "))))
+		b.WriteString(page.Paragraph("  ", fmt.Sprintf("launches with %s run the rewritten code, others the original", strings.Join(fast, ", "))))
 	}
 }
 
@@ -117,21 +118,21 @@ func (a *Advice) textGains(b *strings.Builder, speed map[string]float64, reasons
 		if s, ok := speed[arch]; ok {
 			gain = fmt.Sprintf("%4.2fx", s)
 		}
-		b.WriteString(study.Paragraph(fmt.Sprintf("  %-8s %s  ", arch, gain), reasons[arch]))
+		b.WriteString(page.Paragraph(fmt.Sprintf("  %-8s %s  ", arch, gain), reasons[arch]))
 	}
 }
 
 func (a *Advice) textTogether(b *strings.Builder) {
 	t := &a.Together
 	if len(t.Rules) == 0 {
-		b.WriteString("\n" + study.Paragraph("", "Nothing to improve on all of these architectures: no rewrite gains on one of them without losing on another."))
+		b.WriteString("\n" + page.Paragraph("", "Nothing to improve on all of these architectures: no rewrite gains on one of them without losing on another."))
 		return
 	}
-	b.WriteString("\n" + study.Paragraph("", fmt.Sprintf("Together (%s), outputs equal", strings.Join(t.Rules, ", "))))
+	b.WriteString("\n" + page.Paragraph("", fmt.Sprintf("Together (%s), outputs equal", strings.Join(t.Rules, ", "))))
 	a.textFast(b, t.Fast)
 	a.textGains(b, t.SpeedUp, t.Reasons)
 	if !anyGain(t.SpeedUp) {
-		b.WriteString(study.Paragraph("", fmt.Sprintf("Nothing to improve: together they gain less than %.0f %% on each of these architectures.", 100*(gainFrom-1))))
+		b.WriteString(page.Paragraph("", fmt.Sprintf("Nothing to improve: together they gain less than %.0f %% on each of these architectures.", 100*(gainFrom-1))))
 	}
 }
 
@@ -149,24 +150,24 @@ func (a *Advice) textChange(b *strings.Builder) {
 	if len(a.Warps) == 0 {
 		return
 	}
-	b.WriteString("\n" + study.Paragraph("", fmt.Sprintf("What would have to change first for %s to pay (%.0f %% or more)", strings.Join(a.Subject, ", "), 100*(paysAt-1))))
+	b.WriteString("\n" + page.Paragraph("", fmt.Sprintf("What would have to change first for %s to pay (%.0f %% or more)", strings.Join(a.Subject, ", "), 100*(paysAt-1))))
 	for _, arch := range a.Archs {
 		w, ran := a.Warps[arch]
 		if !ran {
 			continue
 		}
-		b.WriteString(study.Paragraph(fmt.Sprintf("  %-8s ", arch), strings.Join(a.changes(arch), "; ")))
+		b.WriteString(page.Paragraph(fmt.Sprintf("  %-8s ", arch), strings.Join(a.changes(arch), "; ")))
 		var cells []string
 		for _, p := range w.Points {
 			cells = append(cells, fmt.Sprintf("%.1f: %.2fx", p.Warps, p.SpeedUp))
 		}
-		b.WriteString(study.Paragraph("             ", "warps a scheduler: "+strings.Join(cells, ", ")))
+		b.WriteString(page.Paragraph("             ", "warps a scheduler: "+strings.Join(cells, ", ")))
 		cells = nil
 		for _, p := range a.Work[arch].Points {
 			cells = append(cells, fmt.Sprintf("%d: %.2fx", p.Pieces, p.SpeedUp))
 		}
 		if cells != nil {
-			b.WriteString(study.Paragraph("             ", "independent pieces of its work a thread: "+strings.Join(cells, ", ")))
+			b.WriteString(page.Paragraph("             ", "independent pieces of its work a thread: "+strings.Join(cells, ", ")))
 		}
 	}
 }
@@ -204,11 +205,4 @@ func (a *Advice) changes(arch string) []string {
 		out = append(out, "not simulated: independent work "+work.Note)
 	}
 	return out
-}
-
-func plural(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/sarchlab/smsim/sim"
 	"github.com/sarchlab/smsim/study"
+	"github.com/sarchlab/smsim/study/page"
 )
 
 // Write writes maps as text, json or csv.
@@ -31,7 +32,7 @@ func Write(w io.Writer, maps []*Map, format string) error {
 	case "text":
 		var b strings.Builder
 		for _, m := range maps {
-			b.WriteString(study.Paragraph("", fmt.Sprintf("%s on %s: %s", m.Kind, m.Arch, m.About)))
+			b.WriteString(page.Paragraph("", fmt.Sprintf("%s on %s: %s", m.Kind, m.Arch, m.About)))
 			m.Chains.text(&b)
 			m.Memory.text(&b)
 			b.WriteString("\n")
@@ -81,10 +82,10 @@ func Read(name string, text []byte) (*study.Saved, error) {
 
 // text writes the table, in parts where it has more columns than a line takes.
 func (t *Table) text(b *strings.Builder) {
-	fmt.Fprintf(b, "\n%s", study.Paragraph("  ", fmt.Sprintf("speed-up with %s; columns: %s; last: how many times fewer warp-instructions", t.Title, t.Column)))
+	fmt.Fprintf(b, "\n%s", page.Paragraph("  ", fmt.Sprintf("speed-up with %s; columns: %s; last: how many times fewer warp-instructions", t.Title, t.Column)))
 	const cell, last = 8, 10
 	label := max(10, len(t.Row))
-	most := max(1, (study.Width-2-label-last)/cell)
+	most := max(1, (page.Width-2-label-last)/cell)
 	for from := 0; from < len(t.Columns); from += most {
 		to := min(len(t.Columns), from+most)
 		fmt.Fprintf(b, "  %-*s", label, t.Row)

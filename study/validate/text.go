@@ -9,11 +9,9 @@ import (
 	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
-	"github.com/jedib0t/go-pretty/v6/text"
-)
 
-// width is the number of columns that the text report keeps to.
-const width = 100
+	"github.com/sarchlab/smsim/study/page"
+)
 
 // worstRows is how many of the rows with the largest errors a report shows.
 const worstRows = 20
@@ -53,22 +51,22 @@ func WriteCSV(w io.Writer, rep *Report, rows bool) error {
 func WriteText(w io.Writer, rep *Report, rows bool) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Model against measured H200 cycles, %s%s. Errors in %% of the measured value.\n", rep.Arch, scope(rep))
-	t := newTable("set", "input", "rows", "failed", "MAPE", "bias", "p50", "p95", "max")
+	t := page.NewTable("set", "input", "rows", "failed", "MAPE", "bias", "p50", "p95", "max")
 	for _, s := range rep.Sets {
 		t.AppendRow(table.Row{s.Name, s.Input, s.Rows, s.Failed, s.MAPE.format("%.2f"), s.Bias.format("%+.2f"), s.P50.format("%.2f"), s.P95.format("%.2f"), s.Max.format("%.2f")})
 	}
-	right(t, 3, 9)
-	render(&b, t)
+	page.Right(t, 3, 9)
+	b.WriteString(page.Text(t))
 	for _, s := range rep.Sets {
 		if s.Reasons == nil {
 			continue
 		}
-		t := newTable("why: "+s.Name+", "+string(s.Input), "model against Nsight Compute")
+		t := page.NewTable("why: "+s.Name+", "+string(s.Input), "model against Nsight Compute")
 		for _, r := range s.Reasons.table() {
 			t.AppendRow(table.Row{r[0], r[1]})
 		}
 		fmt.Fprintln(&b)
-		render(&b, t)
+		b.WriteString(page.Text(t))
 	}
 	shown := rep.Worst(worstRows)
 	fmt.Fprintf(&b, "\nWorst rows\n")
@@ -76,24 +74,22 @@ func WriteText(w io.Writer, rep *Report, rows bool) error {
 		shown = rep.AllRows()
 		b.Reset()
 	}
-	t = newTable("error", "predicted", "measured", "set", "row")
+	t = page.NewTable("error", "predicted", "measured", "set", "row")
 	for _, r := range shown {
 		e := signed(r.Error)
 		if r.Failure != "" {
 			e = "failed"
 		}
-		t.AppendRow(table.Row{e, cycles(r.Predicted), cycles(r.Measured), setInput(r), text.Trim(r.Name, 46)})
+		t.AppendRow(table.Row{e, cycles(r.Predicted), cycles(r.Measured), setInput(r), page.Clip(r.Name, 46)})
 	}
-	right(t, 1, 3)
-	render(&b, t)
+	page.Right(t, 1, 3)
+	b.WriteString(page.Text(t))
 	for i, r := range failures(rep) {
 		if i == worstRows {
 			fmt.Fprintf(&b, "... and %d more\n", rep.Failed()-i)
 			break
 		}
-		for _, line := range strings.Split(text.WrapSoft(fmt.Sprintf("FAILED: %s %s: %s", setInput(r), r.Name, strings.SplitN(r.Failure, "\n", 2)[0]), width), "\n") {
-			fmt.Fprintln(&b, strings.TrimRight(line, " "))
-		}
+		b.WriteString(page.Paragraph("FAILED: ", fmt.Sprintf("%s %s: %s", setInput(r), r.Name, strings.SplitN(r.Failure, "\n", 2)[0])))
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
@@ -143,30 +139,3 @@ func setInput(r *Result) string {
 
 func signed(v float64) string { return fmt.Sprintf("%+.2f", v) }
 func cycles(v float64) string { return fmt.Sprintf("%.0f", v) }
-
-// newTable is a table in the style of the other reports.
-func newTable(header ...any) table.Writer {
-	t := table.NewWriter()
-	style := table.StyleLight
-	style.Options = table.Options{SeparateHeader: true, SeparateColumns: true}
-	style.Box.MiddleVertical, style.Box.MiddleSeparator = " ", "─"
-	style.Box.PaddingLeft, style.Box.PaddingRight = "", " "
-	style.Format.Header = text.FormatDefault
-	t.SetStyle(style)
-	t.AppendHeader(header)
-	return t
-}
-
-func right(t table.Writer, from, to int) {
-	var cfg []table.ColumnConfig
-	for i := from; i <= to; i++ {
-		cfg = append(cfg, table.ColumnConfig{Number: i, Align: text.AlignRight, AlignHeader: text.AlignRight})
-	}
-	t.SetColumnConfigs(cfg)
-}
-
-func render(b *strings.Builder, t table.Writer) {
-	for line := range strings.SplitSeq(t.Render(), "\n") {
-		b.WriteString(strings.TrimRight(line, " ") + "\n")
-	}
-}

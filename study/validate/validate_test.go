@@ -8,6 +8,7 @@ import (
 	"testing/fstest"
 
 	"github.com/sarchlab/smsim/configs"
+	"github.com/sarchlab/smsim/study/page"
 )
 
 // TestMechanisms: every mechanism can be switched off, and each of its values differs from the model's.
@@ -196,7 +197,7 @@ func TestSample(t *testing.T) {
 		t.Fatal(err)
 	}
 	for line := range strings.Lines(b.String()) {
-		if n := len([]rune(strings.TrimRight(line, "\n"))); n > width {
+		if n := len([]rune(strings.TrimRight(line, "\n"))); n > page.Width {
 			t.Errorf("%d columns: %s", n, line)
 		}
 	}
