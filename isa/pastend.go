@@ -16,20 +16,20 @@ func (p *Program) checkEnd() error {
 // one behind which it runs past the end, -1 when there is none.
 func (p *Program) reach(from int, seen []bool) int {
 	past := -1
-	todo := []int{from}
-	for len(todo) > 0 {
-		i := todo[len(todo)-1]
-		todo = todo[:len(todo)-1]
+	pending := []int{from}
+	for len(pending) > 0 {
+		i := pending[len(pending)-1]
+		pending = pending[:len(pending)-1]
 		for !seen[i] {
 			seen[i] = true
 			in := &p.Insts[i]
 			for _, o := range in.Src[:min(in.NSrc, MaxSrc)] {
 				if o.Kind == KindLabel && o.Imm >= 0 && int(o.Imm) < len(seen) && !seen[o.Imm] {
-					todo = append(todo, int(o.Imm))
+					pending = append(pending, int(o.Imm))
 				}
 			}
 			for _, k := range p.Indexed[i] {
-				todo = append(todo, k)
+				pending = append(pending, k)
 			}
 			if in.Leaves() {
 				break

@@ -149,9 +149,7 @@ func (p pen) xMargin(label string) vg.Length {
 
 // drawX draws the numeric horizontal axis with its grid below the data area; labels that would touch are left out.
 func (f *panel) drawX() {
-	s := f.style(tickSize, dark)
-	s.XAlign, s.YAlign = text.XCenter, text.YTop
-	last := vg.Length(math.Inf(-1))
+	write := f.labelX()
 	for _, t := range f.x.ticks {
 		x := f.px(t.at)
 		if x < f.c.Min.X-0.01 || x > f.c.Max.X+0.01 {
@@ -163,14 +161,24 @@ func (f *panel) drawX() {
 		}
 		f.c.StrokeLine2(draw.LineStyle{Color: faint, Width: 0.6}, x, f.c.Min.Y, x, f.c.Max.Y)
 		f.c.StrokeLine2(draw.LineStyle{Color: dark, Width: 0.6}, x, f.c.Min.Y-tickLen, x, f.c.Min.Y)
-		w := s.Width(t.label)
-		if x-w/2 < last+gap {
-			continue
-		}
-		last = x + w/2
-		f.c.FillText(s, vg.Point{X: x, Y: f.c.Min.Y - tickLen - 1}, t.label)
+		write(x, t.label)
 	}
 	f.xLabel(f.x.label)
+}
+
+// labelX writes labels below the data area, from left to right; one that would touch the last is left out.
+func (f *panel) labelX() func(x vg.Length, label string) {
+	s := f.style(tickSize, dark)
+	s.XAlign, s.YAlign = text.XCenter, text.YTop
+	last := vg.Length(math.Inf(-1))
+	return func(x vg.Length, label string) {
+		w := s.Width(label)
+		if x-w/2 < last+gap {
+			return
+		}
+		last = x + w/2
+		f.c.FillText(s, vg.Point{X: x, Y: f.c.Min.Y - tickLen - 1}, label)
+	}
 }
 
 func (f *panel) xLabel(label string) {

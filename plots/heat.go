@@ -180,20 +180,14 @@ func cellTicks(values []float64, names []string) []tick {
 
 // drawTicks draws both axes without grid; labels that would touch are left out.
 func (f *panel) drawTicks() {
-	s := f.style(tickSize, dark)
-	s.XAlign, s.YAlign = text.XCenter, text.YTop
-	last := vg.Length(math.Inf(-1))
+	write := f.labelX()
 	for _, t := range f.x.ticks {
-		x, w := f.px(t.at), s.Width(t.label)
-		if x-w/2 < last+gap {
-			continue
-		}
-		last = x + w/2
-		f.c.FillText(s, vg.Point{X: x, Y: f.c.Min.Y - tickLen - 1}, t.label)
+		write(f.px(t.at), t.label)
 	}
 	f.xLabel(f.x.label)
+	s := f.style(tickSize, dark)
 	s.XAlign, s.YAlign = text.XRight, text.YCenter
-	last = vg.Length(math.Inf(-1))
+	last := vg.Length(math.Inf(-1))
 	for _, t := range f.y.ticks {
 		y := f.py(t.at)
 		if y < last+s.FontExtents().Height {

@@ -84,6 +84,20 @@ func newSearch(t Table) *search {
 	return s
 }
 
+// rowBits is the bits where a, b and c are those of a row of the truth table: a is bit 2 of the row's number.
+func rowBits(row int, a, b, c uint32) uint32 {
+	if row&4 == 0 {
+		a = ^a
+	}
+	if row&2 == 0 {
+		b = ^b
+	}
+	if row&1 == 0 {
+		c = ^c
+	}
+	return a & b & c
+}
+
 // apply is LOP3 on whole words.
 func apply(lut uint8, a, b, c uint32) uint32 {
 	out := uint32(0)
@@ -91,17 +105,7 @@ func apply(lut uint8, a, b, c uint32) uint32 {
 		if lut>>row&1 == 0 {
 			continue
 		}
-		x, y, z := a, b, c
-		if row&4 == 0 {
-			x = ^x
-		}
-		if row&2 == 0 {
-			y = ^y
-		}
-		if row&1 == 0 {
-			z = ^z
-		}
-		out |= x & y & z
+		out |= rowBits(row, a, b, c)
 	}
 	return out
 }
@@ -112,17 +116,7 @@ func (s *search) constant(mask uint32) bool { v := s.f & mask; return v == 0 || 
 // last is the final LOP3 over three signals, if there is one.
 func (s *search) last(a, b, c uint32) (lut uint8, ok bool) {
 	for row := range 8 {
-		x, y, z := a, b, c
-		if row&4 == 0 {
-			x = ^x
-		}
-		if row&2 == 0 {
-			y = ^y
-		}
-		if row&1 == 0 {
-			z = ^z
-		}
-		cellMask := x & y & z & s.all
+		cellMask := rowBits(row, a, b, c) & s.all
 		v := s.f & cellMask
 		if v != 0 {
 			if v != cellMask {
@@ -212,17 +206,7 @@ func (s *search) chain(t *first, p [2]int, lut uint8, u, v int) network {
 func (s *search) between(a, b, c, u, v uint32) (lut uint8, ok bool) {
 	var part [8]uint32
 	for row := range 8 {
-		x, y, z := a, b, c
-		if row&4 == 0 {
-			x = ^x
-		}
-		if row&2 == 0 {
-			y = ^y
-		}
-		if row&1 == 0 {
-			z = ^z
-		}
-		part[row] = x & y & z & s.all
+		part[row] = rowBits(row, a, b, c) & s.all
 	}
 	var same, differ [8]uint8 // bit k of same[i]: bits i and k of the table must be equal
 	for _, m := range [4]uint32{u & v, u &^ v, v &^ u, s.all &^ (u | v)} {
