@@ -3,6 +3,7 @@ package study
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/sarchlab/smsim/configs"
@@ -109,80 +110,91 @@ func (t *textWriter) isaRow(r *isatable.Row) {
 	if simulated {
 		columns = append(columns, "simulated")
 	}
+	spans := isatable.Spans(r.Machines)
 	tw := page.NewTable(columns...)
 	page.Right(tw, 5, 6)
-	emulated, faster := false, false
-	for _, s := range isatable.Spans(r.Machines) {
-		cc := s.From
-		if s.To != s.From {
-			cc += "-" + s.To
-		}
-		ptx := "yes"
-		if !s.Accepted {
-			ptx, emulated = "no", true
-		}
-		if r.Kind != isatable.KindPTX || r.Target == "" {
-			ptx = ""
-		}
-		code := make([]string, 0, 3)
-		for i, c := range s.Code {
-			if i == 5 && len(s.Code) > 6 {
-				code = append(code, fmt.Sprintf("... %d in all", len(s.Code)))
-				break
-			}
-			code = append(code, page.Clip(strings.ReplaceAll(c, ".reuse", ""), 33))
-		}
-		switch {
-		case s.Error != "":
-			code = page.Wrap(s.Error, 33)
-		case len(code) == 0:
-			code = []string{"none (folded into its neighbours)"}
-		}
-		latency, rate := "", ""
-		if s.Latency > 0 {
-			latency = number(s.Latency)
-		}
-		if s.Throughput > 0 {
-			rate = fmt.Sprintf("%.4g", s.Throughput)
-		}
-		row := []any{cc, ptx, strings.Join(code, "\n"), strings.Join(s.Pipes, "\n"), latency, rate, s.Confidence}
-		if simulated {
-			text := ""
-			if s.Simulated != nil {
-				rate := isatable.ResultsPerCycle(s.Simulated.Interval)
-				if text = fmt.Sprintf("%.1f / %.4g", s.Simulated.Latency, rate); rate == 0 {
-					text = fmt.Sprintf("%.1f / -", s.Simulated.Latency)
-				} else if s.Throughput > 0 && rate > 1.01*s.Throughput {
-					text += "+"
-					faster = true
-				}
-			}
-			row = append(row, text)
-		}
-		tw.AppendRow(row)
+	for i := range spans {
+		tw.AppendRow(isaSpan(r, &spans[i])[:len(columns)])
 	}
 	t.table("Machine code", tw)
-	t.printf("\n")
-	t.paragraph("latency: of a single instruction, cycles. results: most a cycle and SM, from pipes, SM-wide units and issue slots; none for code with branches.", "")
-	if simulated {
-		t.paragraph("simulated: latency / results a cycle in timing loops, a chain of one warp and 16 warps with four chains; every execution does all of its "+
-			"work; - where 16 warps do not fit.", "")
-		if faster {
-			t.paragraph("+ : more than the shown code's pipes allow: in the loop some of it goes to another pipe (moves, shifts and additions as IMAD).", "")
-		}
-		if r.Dressed() {
-			t.paragraph("The loops also execute what makes and uses the predicates of the instruction: "+r.Dressing()+".", "")
-		}
-	}
-	if emulated && r.Kind == isatable.KindPTX {
-		t.paragraph("PTX no: the assembler rejects the instruction there; smsim lowers it all the same.", "")
-	}
+	t.isaNotes(r, spans, simulated)
 	if h := r.Hardware; h != nil && (h.MeasuredLatency > 0 || h.MeasuredThroughput > 0) {
 		t.isaHardware(h)
 		if r.LoopsDiffer() {
 			t.paragraph("The loop as measured is timed with what its compiler leaves out: parts of the instruction that are the same in every execution or known (such as "+
 				"the zero half of a chained 64-bit operand). The simulated column of the machine code is the instruction's whole work.", "")
 		}
+	}
+}
+
+// isaSpan is the table row of an instruction on neighbouring architectures, with the column of the simulated times.
+func isaSpan(r *isatable.Row, s *isatable.Span) []any {
+	cc := s.From
+	if s.To != s.From {
+		cc += "-" + s.To
+	}
+	ptx := "yes"
+	switch {
+	case r.Kind != isatable.KindPTX || r.Target == "":
+		ptx = ""
+	case !s.Accepted:
+		ptx = "no"
+	}
+	const columns, lines = 33, 5 // of machine code
+	code := make([]string, 0, lines)
+	for i, c := range s.Code {
+		if i == lines && len(s.Code) > lines+1 {
+			code = append(code, fmt.Sprintf("... %d in all", len(s.Code)))
+			break
+		}
+		code = append(code, page.Clip(strings.ReplaceAll(c, ".reuse", ""), columns))
+	}
+	switch {
+	case s.Error != "":
+		code = page.Wrap(s.Error, columns)
+	case len(code) == 0:
+		code = []string{"none (folded into its neighbours)"}
+	}
+	latency, rate, simulated := "", "", ""
+	if s.Latency > 0 {
+		latency = number(s.Latency)
+	}
+	if s.Throughput > 0 {
+		rate = fmt.Sprintf("%.4g", s.Throughput)
+	}
+	if s.Simulated != nil {
+		simulated = fmt.Sprintf("%.1f / -", s.Simulated.Latency)
+		if rate := isatable.ResultsPerCycle(s.Simulated.Interval); rate > 0 {
+			simulated = fmt.Sprintf("%.1f / %.4g", s.Simulated.Latency, rate)
+		}
+		if spreads(s) {
+			simulated += "+"
+		}
+	}
+	return []any{cc, ptx, strings.Join(code, "\n"), strings.Join(s.Pipes, "\n"), latency, rate, s.Confidence, simulated}
+}
+
+// spreads says that the timing loop runs faster than the pipes of the shown code allow.
+func spreads(s *isatable.Span) bool {
+	return s.Simulated != nil && s.Throughput > 0 && isatable.ResultsPerCycle(s.Simulated.Interval) > 1.01*s.Throughput
+}
+
+// isaNotes explains the columns of the table of machine code.
+func (t *textWriter) isaNotes(r *isatable.Row, spans []isatable.Span, simulated bool) {
+	t.printf("\n")
+	t.paragraph("latency: of a single instruction, cycles. results: most a cycle and SM, from pipes, SM-wide units and issue slots; none for code with branches.", "")
+	if simulated {
+		t.paragraph("simulated: latency / results a cycle in timing loops, a chain of one warp and 16 warps with four chains; every execution does all of its "+
+			"work; - where 16 warps do not fit.", "")
+		if slices.ContainsFunc(spans, func(s isatable.Span) bool { return spreads(&s) }) {
+			t.paragraph("+ : more than the shown code's pipes allow: in the loop some of it goes to another pipe (moves, shifts and additions as IMAD).", "")
+		}
+		if r.Dressed() {
+			t.paragraph("The loops also execute what makes and uses the predicates of the instruction: "+r.Dressing()+".", "")
+		}
+	}
+	if r.Kind == isatable.KindPTX && slices.ContainsFunc(spans, func(s isatable.Span) bool { return !s.Accepted }) {
+		t.paragraph("PTX no: the assembler rejects the instruction there; smsim lowers it all the same.", "")
 	}
 }
 

@@ -83,35 +83,12 @@ func RunSweep(ctx context.Context, file string, text []byte, opt SweepOptions) (
 		return nil, err
 	}
 	defer unlock()
-	r := newSweepRunner(s, opt.Tool)
-	res := &SweepResult{Sweep: s, Records: make([]*SweepRecord, len(s.Points))}
-	tasks := make([]sweepTask, len(s.Points))
 	old, err := readJournals(filepath.Join(opt.Dir, keptName), filepath.Join(opt.Dir, journalName))
 	if err != nil {
 		return nil, err
 	}
-	var todo []sweepTask
-	listed := map[string]bool{}  // hashes
-	current := map[string]bool{} // names of points: results of an earlier version of one are outdated
-	for i := range s.Points {
-		tasks[i] = sweepTask{Index: i, Hash: r.hash(&s.Points[i])}
-		listed[tasks[i].Hash] = true
-		current[blank(&s.Points[i], tasks[i]).identity()] = true
-		if rec := old.byHash[tasks[i].Hash]; rec != nil {
-			// The same point may stand elsewhere or have another name in this sweep.
-			again := blank(&s.Points[i], tasks[i])
-			again.Result = rec.Result
-			res.Records[i] = again
-			res.Reused++
-			continue
-		}
-		todo = append(todo, tasks[i])
-	}
-	for _, hash := range old.order {
-		if rec := old.byHash[hash]; !listed[hash] && !current[rec.identity()] {
-			res.Kept = append(res.Kept, rec)
-		}
-	}
+	res := &SweepResult{Sweep: s, Records: make([]*SweepRecord, len(s.Points))}
+	open := res.reuse(old, newSweepRunner(s, opt.Tool))
 	// The journal is written anew at the end: until then a killed sweep must not lose what moves from one file to the other.
 	kept := filepath.Join(opt.Dir, keptName)
 	if len(res.Kept) > 0 {
@@ -124,11 +101,53 @@ func RunSweep(ctx context.Context, file string, text []byte, opt SweepOptions) (
 		return nil, &InputError{err}
 	}
 	defer journal.Close()
-	begin := sweepStart{File: file, Text: text, Tool: opt.Tool}
+	if err := dispatch(ctx, s, sweepStart{File: file, Text: text, Tool: opt.Tool}, open, opt, res.finisher(journal, len(open), opt.Progress)); err != nil {
+		return res, err
+	}
+	res.Interrupted = ctx.Err() != nil
+	if err := journal.Close(); err != nil {
+		return res, err
+	}
+	if err := writeFile(filepath.Join(opt.Dir, journalName), res.writeLines); err != nil {
+		return res, err
+	}
+	return res, writeKept(kept, res.Kept)
+}
+
+// reuse takes over the results that are there already, keeps apart those of points that the sweep does not list, and gives the points
+// that are still to be run.
+func (res *SweepResult) reuse(old *finished, r *sweepRunner) []sweepTask {
+	points := res.Sweep.Points
+	var open []sweepTask
+	listed := map[string]bool{}  // hashes
+	current := map[string]bool{} // names of points: results of an earlier version of one are outdated
+	for i := range points {
+		task := sweepTask{Index: i, Hash: r.hash(&points[i])}
+		// The same point may stand elsewhere or have another name in this sweep.
+		now := blank(&points[i], task)
+		listed[task.Hash], current[now.identity()] = true, true
+		rec := old.byHash[task.Hash]
+		if rec == nil {
+			open = append(open, task)
+			continue
+		}
+		now.Result = rec.Result
+		res.Records[i] = now
+		res.Reused++
+	}
+	for _, hash := range old.order {
+		if rec := old.byHash[hash]; !listed[hash] && !current[rec.identity()] {
+			res.Kept = append(res.Kept, rec)
+		}
+	}
+	return open
+}
+
+// finisher notes finished points, of all that run, and writes each to the journal.
+func (res *SweepResult) finisher(journal io.Writer, all int, progress func(Progress)) func(*SweepRecord) error {
 	var mu sync.Mutex
-	done := 0
-	insts := uint64(0)
-	finish := func(rec *SweepRecord) error {
+	done, insts := 0, uint64(0)
+	return func(rec *SweepRecord) error {
 		mu.Lock()
 		defer mu.Unlock()
 		res.Records[rec.Index] = rec
@@ -143,22 +162,11 @@ func RunSweep(ctx context.Context, file string, text []byte, opt SweepOptions) (
 		if _, err := journal.Write(append(line, '\n')); err != nil {
 			return err
 		}
-		if opt.Progress != nil {
-			opt.Progress(Progress{Done: done, Total: len(todo), Share: float64(done) / float64(len(todo)), WarpInsts: insts})
+		if progress != nil {
+			progress(Progress{Done: done, Total: all, Share: float64(done) / float64(all), WarpInsts: insts})
 		}
 		return nil
 	}
-	if err := dispatch(ctx, s, begin, todo, opt, finish); err != nil {
-		return res, err
-	}
-	res.Interrupted = ctx.Err() != nil
-	if err := journal.Close(); err != nil {
-		return res, err
-	}
-	if err := writeFile(filepath.Join(opt.Dir, journalName), res.writeLines); err != nil {
-		return res, err
-	}
-	return res, writeKept(kept, res.Kept)
 }
 
 // finished are results of earlier sweeps: by the hash of the point, and the hashes in the order in which they were read.

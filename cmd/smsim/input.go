@@ -154,6 +154,17 @@ func (s *settings) applyLaunch(plan *workloads.Plan) error {
 		}
 		c.Entry, c.EntryAt = k[0], strictyaml.Place{File: from}
 	}
+	if err := s.applyGeometry(plan, c); err != nil {
+		return err
+	}
+	if err := s.applyListing(c); err != nil {
+		return err
+	}
+	return s.applyArgs(plan, c)
+}
+
+// applyGeometry replaces the sizes of grid, block and dynamic shared memory. A kernel file has none of its own and needs the first two.
+func (s *settings) applyGeometry(plan *workloads.Plan, c *workloads.Case) error {
 	for _, d := range []struct {
 		key string
 		to  *workloads.Dim
@@ -190,6 +201,12 @@ func (s *settings) applyLaunch(plan *workloads.Plan) error {
 		}
 		c.DynamicShared = v
 	}
+	return nil
+}
+
+// applyListing sets what a machine-code listing does not tell: static shared memory, words of constant banks, module variables. PTX
+// tells them itself and takes none of these settings.
+func (s *settings) applyListing(c *workloads.Case) error {
 	if from, ok := s.origin("static-shared"); ok {
 		v := s.v.GetInt("static-shared")
 		switch {
@@ -222,7 +239,7 @@ func (s *settings) applyLaunch(plan *workloads.Plan) error {
 		}
 		c.Module = m
 	}
-	return s.applyArgs(plan, c)
+	return nil
 }
 
 // module reads the PTX file with the variables of a listing.
