@@ -60,6 +60,7 @@ type SM struct {
 	BranchPred     int  `yaml:"branch_predicate_latency"` // predicate write to a branch
 	UniformLatency int  `yaml:"uniform_latency"`          // uniform register write to its use by a vector instruction; 0: no uniform datapath
 	SignalLatency  int  `yaml:"signal_latency"`           // cycles from a dependency barrier's set to the first cycle a waiter can see it
+	PassIssues     int  `yaml:"pass_issues,optional"`     // gty: issues of a scheduler after which a warp's pass of its turn is forgotten
 	BlockOrder     bool `yaml:"block_order,optional"`     // of the warps that can issue, those of the block launched first come first
 }
 
@@ -178,28 +179,31 @@ type ControlFlow struct {
 // LSU is the load/store pipeline with shared memory and L1.
 type LSU struct {
 	Origin           `yaml:",inline"`
-	QueueDepth       int  `yaml:"queue_depth"`           // memory instructions a sub-partition queues (MIO)
-	LGQueueDepth     int  `yaml:"lg_queue_depth"`        // local/global instructions before lg_throttle
-	SharedBanks      int  `yaml:"shared_banks"`          // banks of shared memory
-	BankBytes        int  `yaml:"bank_bytes"`            // bytes a bank delivers a cycle
-	SharedLatency    int  `yaml:"shared_latency"`        // dependent LDS, 32-bit
-	SharedLatency64  int  `yaml:"shared_latency_64"`     // dependent LDS.64
-	SharedLatency128 int  `yaml:"shared_latency_128"`    // dependent LDS.128
-	AtomicLatency    int  `yaml:"shared_atomic_latency"` // dependent ATOMS
-	L1Latency        int  `yaml:"l1_latency"`            // dependent global load that hits L1
-	L1Bytes          int  `yaml:"l1_bytes"`              // data cache with no shared memory in use; shrinks by the carve-out when unified
-	Unified          bool `yaml:"unified"`               // L1 and shared memory are one array of l1_bytes + ...
-	UnifiedBytes     int  `yaml:"unified_bytes"`         // the array's size
-	L1LineBytes      int  `yaml:"l1_line_bytes"`         // line with one tag
-	SectorBytes      int  `yaml:"sector_bytes"`          // unit of transfer between L1 and L2
-	L1Ways           int  `yaml:"l1_ways"`               // associativity
-	L1CachesGlobal   bool `yaml:"l1_caches_global"`      // plain global loads are cached in L1 (not on most Kepler and Maxwell)
-	L1CachesReadOnly bool `yaml:"l1_caches_read_only"`   // read-only loads (ld.global.nc) are, by way of the texture path, when plain ones are not
-	L1TagsCycle      int  `yaml:"l1_tags_per_cycle"`     // lines looked up a cycle
-	L1BytesCycle     int  `yaml:"l1_bytes_per_cycle"`    // data of L1 hits, an SM
-	MissesInFlight   int  `yaml:"misses_in_flight"`      // lines
-	StoreBytesCycle  int  `yaml:"store_bytes_per_cycle"` // SM to L2
-	LocalLatency     int  `yaml:"local_latency"`         // dependent local load that hits L1
+	QueueDepth       int  `yaml:"queue_depth"`            // memory instructions a sub-partition queues (MIO)
+	LGQueueDepth     int  `yaml:"lg_queue_depth"`         // local/global instructions before lg_throttle
+	SharedBanks      int  `yaml:"shared_banks"`           // banks of shared memory
+	BankBytes        int  `yaml:"bank_bytes"`             // bytes a bank delivers a cycle
+	SharedLatency    int  `yaml:"shared_latency"`         // dependent LDS, 32-bit
+	SharedLatency64  int  `yaml:"shared_latency_64"`      // dependent LDS.64
+	SharedLatency128 int  `yaml:"shared_latency_128"`     // dependent LDS.128
+	AtomicLatency    int  `yaml:"shared_atomic_latency"`  // dependent ATOMS
+	L1Latency        int  `yaml:"l1_latency"`             // dependent global load that hits L1
+	L1Bytes          int  `yaml:"l1_bytes"`               // data cache with no shared memory in use; shrinks by the carve-out when unified
+	Unified          bool `yaml:"unified"`                // L1 and shared memory are one array of l1_bytes + ...
+	UnifiedBytes     int  `yaml:"unified_bytes"`          // the array's size
+	L1LineBytes      int  `yaml:"l1_line_bytes"`          // line with one tag
+	SectorBytes      int  `yaml:"sector_bytes"`           // unit of transfer between L1 and L2
+	L1Ways           int  `yaml:"l1_ways"`                // associativity
+	L1FixedSets      bool `yaml:"l1_fixed_sets,optional"` // a line that finds its set of L1 full does not go where there is room: an ablation
+	StoresApart      bool `yaml:"stores_apart,optional"`  // stores of a warp to the same lines do not leave together: an ablation
+	LocalStays       bool `yaml:"local_stays,optional"`   // local stores stay in L1 and are not written through: an ablation
+	L1CachesGlobal   bool `yaml:"l1_caches_global"`       // plain global loads are cached in L1 (not on most Kepler and Maxwell)
+	L1CachesReadOnly bool `yaml:"l1_caches_read_only"`    // read-only loads (ld.global.nc) are, by way of the texture path, when plain ones are not
+	L1TagsCycle      int  `yaml:"l1_tags_per_cycle"`      // lines looked up a cycle
+	L1BytesCycle     int  `yaml:"l1_bytes_per_cycle"`     // data of L1 hits, an SM
+	MissesInFlight   int  `yaml:"misses_in_flight"`       // lines
+	StoreBytesCycle  int  `yaml:"store_bytes_per_cycle"`  // SM to L2
+	LocalLatency     int  `yaml:"local_latency"`          // dependent local load that hits L1
 
 	// Cycles a sub-partition's port is held by an access of 1, 2 and 4 words a lane; absent: derived from a 2-cycle port.
 	LoadPort        []int `yaml:"load_port,optional,single"`         // LDS

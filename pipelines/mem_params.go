@@ -44,6 +44,7 @@ type memParams struct {
 
 	l1Latency, localLatency                    uint64
 	cachesGlobal, cachesReadOnly               bool
+	fixedSets, storesApart, localStays         bool // ablations
 	l1Bytes, l1Ways                            int
 	lineBytes                                  int
 	lineShift, sectorShift                     uint
@@ -102,6 +103,9 @@ func newMemParams(a *configs.Arch, cfg MemConfig) (memParams, error) {
 		localLatency:    uint64(l.LocalLatency),
 		cachesGlobal:    l.L1CachesGlobal,
 		cachesReadOnly:  l.L1CachesReadOnly,
+		fixedSets:       l.L1FixedSets,
+		storesApart:     l.StoresApart,
+		localStays:      l.LocalStays,
 		l1Ways:          l.L1Ways,
 		lineBytes:       l.L1LineBytes,
 		sectorBytes:     uint64(l.SectorBytes),

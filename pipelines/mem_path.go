@@ -129,7 +129,10 @@ func NewMemPath(a *configs.Arch, cfg MemConfig) (*MemPath, error) {
 	m.ret = make([]ticks, p.subPartitions)
 	m.missRet = make([]ticks, (p.subPartitions+p.missReturnShare-1)/p.missReturnShare)
 	m.lsu = newCalendar()
-	m.l1 = newSectorCache(p.l1Bytes, p.lineBytes, p.l1Ways).balanced()
+	m.l1 = newSectorCache(p.l1Bytes, p.lineBytes, p.l1Ways)
+	if !p.fixedSets {
+		m.l1 = m.l1.balanced()
+	}
 	m.l2 = newSectorCache(p.l2Bytes, p.l2LineBytes, l2Ways)
 	if !p.chip && p.l2LatencyFar > p.l2Latency && p.l2Near > 0 {
 		m.near = newSectorCache(int(p.l2Near), p.l2LineBytes, l2Ways)

@@ -43,6 +43,10 @@ func (m *MemPath) accessStore(a MemAccess, t *MemTiming) {
 	var length ticks
 	if local {
 		m.allocateLocal(last, t)
+		if p.localStays {
+			t.Complete = last + 1
+			return
+		}
 		length = m.combine(a.Cycle, a.Slot, &MemTiming{})
 	} else {
 		m.co.byteMasks(e.Addr, e.Exec, uint64(max(e.Size, 1)), p.lineShift)
@@ -128,7 +132,7 @@ const (
 // Stores to a waiting line, whichever warp wrote it, are hits, as Nsight Compute counts them.
 func (m *MemPath) combine(cycle uint64, slot int, t *MemTiming) (length ticks) {
 	p := &m.par
-	joins := m.joins(cycle, slot)
+	joins := !p.storesApart && m.joins(cycle, slot)
 	m.stores++
 	for i := 0; i < m.co.n; i++ {
 		l := &m.co.lines[i]

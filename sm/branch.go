@@ -47,15 +47,14 @@ func (p *smsp) inLine(w *warp, next int32, t, at uint64) uint64 {
 	if n == 0 {
 		return at
 	}
-	switch next % n {
-	case n - 1:
+	place := next % n
+	if place == 0 && w.chunkAt > at {
+		w.spend(sim.Wait, at-w.since)
+		w.state = sim.NoInstruction
+		at = w.chunkAt
+	}
+	if place == n-1 {
 		w.chunkAt = p.chunks.next(t)
-	case 0:
-		if w.chunkAt > at {
-			w.spend(sim.Wait, at-w.since)
-			w.state = sim.NoInstruction
-			return w.chunkAt
-		}
 	}
 	return at
 }

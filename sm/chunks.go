@@ -33,13 +33,15 @@ func newChunkPort(f *configs.Fetch, instBytes int) chunkPort {
 // last says whether an instruction is the last of its chunk.
 func (c *chunkPort) last(index int32) bool { return c.insts > 0 && (index+1)%c.insts == 0 }
 
-// redirect is the first cycle at or after the given one at which a branch that issues at t has its target; further is added to the cycles that it takes.
+// redirect is when a branch that issues at t has its target, which with the port free it would have at the given cycle; further is added to the
+// cycles that it takes.
 func (c *chunkPort) redirect(t, at uint64, index int32, further int) uint64 {
 	n := c.target + further
 	if c.last(index) {
 		n++
 	}
-	return c.take(t, max(at, t+c.latency)-c.latency, n) + c.latency
+	ask := at - min(c.latency, at-t)
+	return at + c.take(t, ask, n) - ask
 }
 
 // next is the cycle at which the chunk behind the present one is there for a warp that asks for it at t.

@@ -110,7 +110,7 @@ func build(e *sim.Engine, a *configs.Arch, m *machine, k *isa.Kernel, path *pipe
 		depBar = depBar || m.code[i].kind == kindDepBar && m.code[i].depCount > 0
 	}
 	for id := range n {
-		q := &smsp{sm: s, id: id, next: sim.Never, farMin: sim.Never, picked: -1, latch: -1, ordered: true, turns: turns{inOrder: a.SM.BlockOrder},
+		q := &smsp{sm: s, id: id, next: sim.Never, farMin: sim.Never, picked: -1, latch: -1, ordered: true, turns: turns{inOrder: a.SM.BlockOrder, lasts: uint64(max(0, a.SM.PassIssues))},
 			chunks: newChunkPort(&a.Fetch, int(max(8, p.InstBytes)))}
 		sub := fmt.Sprintf("%s.SMSP[%d]", name, id)
 		q.InitUnit(sub)

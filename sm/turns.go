@@ -11,9 +11,11 @@ import "math/bits"
 //
 // Measured on the H200 with the clock read after every 6 to 80 instructions of each warp (testdata/h200_turns.csv.gz): with two or four blocks on
 // the SM one ends after the other, whatever the bits and the instructions; within a block four warps take turns at every instruction with the
-// bit clear (3 2 1 0 3 2 1 0), in the order in which they began; without any, two of them run until they end.
+// bit clear (3 2 1 0 3 2 1 0), in the order in which they began; without any, two of them run until they end. Of eight warps that pass after
+// every 6 or 10 instructions all take turns, after 18 to 20 five, after 24 to 40 three, after 50 and more two: passes live for 50 to 85 issues.
 type turns struct {
 	inOrder  bool         // blocks come one after the other
+	lasts    uint64       // issues of the sub-partition after which a pass is forgotten (sm.pass_issues)
 	blocks   []blockWarps // in launch order
 	issues   uint64       // of the sub-partition
 	passed   uint64       // warps that may have passed lately
@@ -25,10 +27,6 @@ type blockWarps struct {
 	block *residentBlock
 	warps uint64
 }
-
-// passLasts is the number of issues of the sub-partition after which a pass is forgotten. Of eight warps that pass after every 6 or 10
-// instructions all take turns, after 18 to 20 five, after 24 to 40 three, after 50 and more two: passes live for 50 to 85 issues.
-const passLasts = 64
 
 // join adds a warp of a block.
 func (u *turns) join(b *residentBlock, i int) {
@@ -78,7 +76,7 @@ func (u *turns) pick(eligible uint64) int {
 	for m := eligible & u.passed; m != 0; m &= m - 1 {
 		i := lowest(m)
 		at := u.passedAt[i]
-		if u.issues-at >= passLasts {
+		if u.issues-at >= u.lasts {
 			u.passed &^= 1 << i
 		} else if first < 0 || at < oldest {
 			first, oldest = i, at

@@ -20,7 +20,7 @@ func TestTurns(t *testing.T) {
 		{"a pass counts for 63 issues", append([]int{3}, stays(62)...), 0b1111, 2},
 		{"and is forgotten after 64", append([]int{3}, stays(64)...), 0b1111, 3},
 	} {
-		u := turns{inOrder: true}
+		u := turns{inOrder: true, lasts: 64}
 		for i := range 4 {
 			u.join(first, i)
 			u.join(second, 4+i)
@@ -36,7 +36,7 @@ func TestTurns(t *testing.T) {
 			t.Errorf("%s: warp %d, want %d", c.name, got, c.want)
 		}
 	}
-	u := turns{inOrder: true}
+	u := turns{inOrder: true, lasts: 64}
 	u.join(first, 0)
 	u.join(second, 1)
 	u.leave(first, 0)
