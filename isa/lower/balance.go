@@ -16,26 +16,28 @@ func (f *fn) balance() {
 	if f.t.SM >= 120 {
 		f.literalsToHalf()
 	}
-	// What can go to either pipe goes, in program order, where the kernel so far has less: first all that has one pipe counts.
-	alu, fma := 0, 0
+	// What can go to either pipe is shared out evenly in program order.
+	alu, fma, choices := 0, 0, 0
 	f.eachChoice(func(in *isa.Inst, _ isa.Inst, free bool) {
 		switch p := f.pipeOf(in.Class()); {
 		case free:
+			choices++
 		case p == "alu":
 			alu++
 		case p == "fma":
 			fma++
 		}
 	})
+	moves := max(0, min((alu+choices-fma)/2, choices))
+	seen := 0
 	f.eachChoice(func(in *isa.Inst, moved isa.Inst, free bool) {
-		switch {
-		case !free:
-		case alu > fma:
-			*in = moved
-			fma++
-		default:
-			alu++
+		if !free {
+			return
 		}
+		if ((seen+1)*moves+(choices-1)/2)/choices > (seen*moves+(choices-1)/2)/choices {
+			*in = moved
+		}
+		seen++
 	})
 }
 

@@ -27,25 +27,18 @@ func (f *fn) fuse() {
 	for i := range u.last {
 		u.last[i] = -1
 	}
-	for _, b := range f.blocks {
-		u.b = b
-		for i := range b.insts {
-			u.i = i
-			in := &b.insts[i]
-			if in.Op == isa.OpNone {
-				continue
-			}
-			for range 4 {
-				if !u.combine(in) {
-					break
-				}
-			}
-			f.defs(in, n, func(id int) { u.last[id] = int32(i) })
+	u.walk(func(in *isa.Inst) { // before additions merge into the maxima
+		if in.Op == isa.OpISETP {
+			u.fuseChosen(in)
 		}
-		for i := range b.insts {
-			f.defs(&b.insts[i], n, func(id int) { u.last[id] = -1 })
+	})
+	u.walk(func(in *isa.Inst) {
+		for range 4 {
+			if !u.combine(in) {
+				break
+			}
 		}
-	}
+	})
 	if len(u.flip) > 0 {
 		for _, b := range f.blocks {
 			for i := range b.insts {
@@ -58,6 +51,25 @@ func (f *fn) fuse() {
 		}
 	}
 	f.compact()
+}
+
+// walk gives rule every instruction of the kernel in turn.
+func (u *fuser) walk(rule func(in *isa.Inst)) {
+	for _, b := range u.f.blocks {
+		u.b = b
+		for i := range b.insts {
+			u.i = i
+			in := &b.insts[i]
+			if in.Op == isa.OpNone {
+				continue
+			}
+			rule(in)
+			u.f.defs(in, u.n, func(id int) { u.last[id] = int32(i) })
+		}
+		for i := range b.insts {
+			u.f.defs(&b.insts[i], u.n, func(id int) { u.last[id] = -1 })
+		}
+	}
 }
 
 func (u *fuser) flipUse(o *isa.Operand) {
@@ -137,9 +149,6 @@ func (u *fuser) combine(in *isa.Inst) bool {
 	case isa.OpLOP3:
 		return u.fuseFunnel(in) || u.fuseMasks(in) || u.fuseOr(in) || u.fuseLogic(in)
 	case isa.OpISETP:
-		if u.fuseChosen(in) {
-			return false
-		}
 		return u.fuseTest(in)
 	case isa.OpVIMNMX:
 		return u.fuseMinMax(in)

@@ -3,9 +3,10 @@ package lower
 import "github.com/sarchlab/smsim/isa"
 
 // fuseChosen takes the question which source a minimum or maximum of halves chose from the instruction itself: from Hopper on
-// VIMNMX gives a predicate for each half. The question is asked as "is the result's half equal to the first source's?".
+// VIMNMX gives a predicate for each half; ptxas 13.0 uses them on compute capabilities 9.0 and 10.0. The question is asked as "is the
+// result's half equal to the first source's?".
 func (u *fuser) fuseChosen(in *isa.Inst) bool {
-	if u.f.t.SM < 90 || in.Mod.Cmp != isa.CmpEQ || in.Mod.Flags != 0 || in.Guard.Kind != isa.KindNone || in.Dst[1] != pt ||
+	if u.f.t.SM < 90 || u.f.t.SM >= 120 || in.Mod.Cmp != isa.CmpEQ || in.Mod.Flags != 0 || in.Guard.Kind != isa.KindNone || in.Dst[1] != pt ||
 		in.Src[2] != pt || in.Mod.Bool != isa.BoolAnd || in.Dst[0].Reg < isa.VirtualBase {
 		return false
 	}
@@ -23,7 +24,7 @@ func (u *fuser) fuseChosen(in *isa.Inst) bool {
 		if id >= len(u.defs) {
 			continue
 		}
-		m := u.definition(id)
+		m := u.current(id)
 		if m == nil || m.Op != isa.OpVIMNMX || m.Mod.Flags != 0 || m.Mod.Type != isa.S16x2 && m.Mod.Type != isa.U16x2 {
 			continue
 		}
@@ -42,7 +43,7 @@ func (u *fuser) fuseChosen(in *isa.Inst) bool {
 		}
 		if *q == pt {
 			*q = in.Dst[0] // it is asked once: the answer is the predicate itself
-			u.defs[own] = u.defs[id]
+			u.defs[own] = u.siteOf(id)
 			dead(in)
 			return true
 		}
@@ -87,4 +88,34 @@ func (u *fuser) halfOf(o isa.Operand) (word isa.Operand, high, sign, ok bool) {
 		}
 	}
 	return word, false, sign, word.Kind == isa.KindReg && word.Flags == 0
+}
+
+// current is the instruction that a register has its value from here: its only definition, or the last one in this block, with sources
+// that still have their values.
+func (u *fuser) current(id int) *isa.Inst {
+	if u.defs[id].value() {
+		return u.definition(id)
+	}
+	at := u.last[id]
+	if at < 0 {
+		return nil
+	}
+	in := &u.b.insts[at]
+	if in.Op == isa.OpNone || in.Guard.Kind != isa.KindNone {
+		return nil
+	}
+	ok := true
+	u.f.uses(in, u.n, func(s int) { ok = ok && s < len(u.defs) && u.last[s] < at })
+	if !ok {
+		return nil
+	}
+	return in
+}
+
+// siteOf is the place of the instruction that current gives.
+func (u *fuser) siteOf(id int) defSite {
+	if u.defs[id].value() {
+		return u.defs[id]
+	}
+	return defSite{b: u.b, i: u.last[id], n: 1}
 }

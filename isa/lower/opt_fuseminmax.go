@@ -6,7 +6,7 @@ import "github.com/sarchlab/smsim/isa"
 func (u *fuser) fuseMinMax(in *isa.Inst) bool {
 	halves := in.Mod.Type == isa.S16x2 || in.Mod.Type == isa.U16x2
 	relu := in.Mod.Flags == isa.ModRelu && (in.Mod.Type == isa.S32 || in.Mod.Type == isa.S16x2)
-	if in.Mod.Type != isa.S32 && in.Mod.Type != isa.U32 && !halves || in.Src[2].Reg != isa.PT || in.Mod.Flags != 0 && !relu {
+	if in.NDst > 1 || in.Mod.Type != isa.S32 && in.Mod.Type != isa.U32 && !halves || in.Src[2].Reg != isa.PT || in.Mod.Flags != 0 && !relu {
 		return false
 	}
 	for k := range 2 {
