@@ -36,6 +36,7 @@ type Target struct {
 	StackWord     uint32 // stack pointer word in constant bank 0
 	DynamicWord   uint32 // bytes of dynamic shared memory in constant bank 0, 0: none
 	NumSMsWord    uint32 // %nsmid in constant bank 0, 0: none
+	GlobalWord    uint32 // descriptor of global memory (two words) in constant bank 0, 0: accesses need none
 	SharedWord    uint32 // generic address of shared memory (two words) in constant bank 0, 0: none
 	LocalWord     uint32 // generic address of local memory (two words) in constant bank 0, 0: none
 	ConstWord     uint32 // generic address of constant bank 3 (two words) in constant bank 0, 0: none
@@ -75,6 +76,14 @@ func NewTarget(sm int) *Target {
 		if t.ConstWord = 0x50; sm >= 90 {
 			t.ConstWord = 0xd0
 		}
+	}
+	switch {
+	case sm >= 100:
+		t.GlobalWord = 0x358
+	case sm >= 90:
+		t.GlobalWord = 0x208
+	case sm >= 80:
+		t.GlobalWord = 0x118
 	}
 	return t
 }

@@ -178,6 +178,7 @@ func (f *fn) merge() {
 						prev.insts = prev.insts[:len(prev.insts)-1]
 					}
 					prev.insts = append(prev.insts, b.insts...)
+					prev.statements += b.statements
 					prev.to, prev.table, prev.tableAt = b.to, b.table, b.tableAt
 					prev.succs = b.succs
 					for _, s := range b.succs {

@@ -201,7 +201,7 @@ const spareRegs = 2
 
 // recentFetch is the number of instructions during which a register that a memory instruction read is better
 // not written: the write would wait for the read.
-const recentFetch = 12
+const recentFetch = 20
 
 // A register or predicate that was in use until a moment ago is better left alone, so that fillStalls can move the instructions
 // apart: recentUse and recentPred are the numbers of instructions after which it no longer matters. A predicate that guards is

@@ -163,6 +163,7 @@ func (f *fn) legaliseCode(opt Options) {
 	f.legalise()
 	if !opt.NoOptimise {
 		f.cleanup()
+		f.loadDescriptor()
 	}
 	if f.opaqueMoves {
 		f.mergeOpaque()

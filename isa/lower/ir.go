@@ -59,6 +59,7 @@ type fn struct {
 	syms          map[*ptx.Var]*symbol // module-scope variables already placed
 	locals        map[*ptx.Var]*symbol // local variables already placed in the frame
 	madLo         madNote              // the last mad.lo.cc, until its madc.hi
+	lastQuotient  quotient             // the last division of words
 	link          *unitInfo            // the kernel's functions that are not inlined
 	unit          int                  // number in link.units
 	realCalls     bool                 // it makes calls of functions with a frame of their own
@@ -98,6 +99,7 @@ type block struct {
 	domDepth  int
 	afterCall bool // execution comes here from the call that ends the block before
 	noUnroll  bool // .pragma "nounroll" stands at its start
+	unrolled  bool // the head of a loop of several rounds
 	mark      int
 
 	statements int // what the compiler counts of the PTX in it, see statementSize

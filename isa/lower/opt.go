@@ -31,6 +31,8 @@ func (f *fn) optimise() {
 	f.valueNumber()
 	f.removeDead()
 	f.removeDeadWrites()
+	f.negateFactors()
+	f.shareComplements()
 	f.hoistInvariants()
 	if !f.separateCode() {
 		f.uniformBases()

@@ -23,6 +23,10 @@ func (v *numberer) algebra(in *isa.Inst) {
 			v.selectAlgebra(in)
 		}
 	case isa.OpSHF, isa.OpIMAD:
+		if in.Op == isa.OpSHF && in.Guard.Kind == isa.KindNone && shiftBits(in, func(k int) known { return v.bits(in.Src[k], bitDepth-1) }).most() == 0 {
+			toMov(in, rz)
+			return
+		}
 		v.selectAlgebra(in)
 	case isa.OpPRMT:
 		v.permuteAlgebra(in)

@@ -12,7 +12,8 @@ type fuser struct {
 	last              []int32 // position of the last definition in the current block, -1: none
 	b                 *block
 	i                 int
-	flip              map[isa.Reg]bool // predicates whose meaning was inverted
+	flip              map[isa.Reg]bool    // predicates whose meaning was inverted
+	negations         map[int]negatedWord // words of the current block, by number
 }
 
 // fuse runs over all blocks and merges additions, products, shifts, logic and min/max chains into the
@@ -56,7 +57,7 @@ func (f *fn) fuse() {
 // walk gives rule every instruction of the kernel in turn.
 func (u *fuser) walk(rule func(in *isa.Inst)) {
 	for _, b := range u.f.blocks {
-		u.b = b
+		u.b, u.negations = b, map[int]negatedWord{}
 		for i := range b.insts {
 			u.i = i
 			in := &b.insts[i]
@@ -175,6 +176,8 @@ func (u *fuser) fuseAdd(in *isa.Inst) bool {
 			in.Src = [isa.MaxSrc]isa.Operand{d.Src[0], d.Src[1], rest[0]}
 			in.Dst[1], in.Dst[2] = isa.Operand{}, isa.Operand{}
 			u.take(d)
+			return true
+		case u.subtractProduct(in, d, t[k], rest):
 			return true
 		case plainAdd(d):
 			sub := terms(d, 3)

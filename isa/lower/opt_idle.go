@@ -12,7 +12,7 @@ func (f *fn) dropIdleLoops() bool {
 			continue
 		}
 		n := f.numbering()
-		if c := f.knownRounds(b, n, f.defSites(n)); c == nil {
+		if f.knownRounds(l) == nil {
 			continue
 		}
 		first := f.repeatedCopies(b, n)

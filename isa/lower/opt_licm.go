@@ -4,7 +4,8 @@ import "github.com/sarchlab/smsim/isa"
 
 // hoistInvariants moves two kinds of loop-invariant code out of innermost loops, as the compiler does: the base
 // addresses of shared memory, and expensive instructions (reciprocals, conversions, high products: what a division
-// by an invariant expands to) with all that they need. Other invariant code stays where the PTX has it: its
+// by an invariant expands to) with all that they need and all else that is invariant in the expansion, where every round
+// executes them. Other invariant code stays where the PTX has it: its
 // front end has done that work, and what it left inside saves registers.
 func (f *fn) hoistInvariants() {
 	n := f.numbering()
@@ -33,6 +34,7 @@ func (f *fn) hoistFrom(l *loop, to *block, v *numberer) {
 		if b.loop != l {
 			continue
 		}
+		everyRound := l.everyRound(b)
 		for i := range b.insts {
 			in := &b.insts[i]
 			if in.NDst == 0 || in.Guard.Kind != isa.KindNone || !(v.pure(in) || in.Op == isa.OpMOV) || in.Op == isa.OpS2R && in.Src[0].Reg != isa.SRCgaCtaID {
@@ -53,7 +55,18 @@ func (f *fn) hoistFrom(l *loop, to *block, v *numberer) {
 				continue
 			}
 			f.defs(in, v.n, func(id int) { from[id] = len(list) })
-			list = append(list, invariant{b: b, i: i, needed: f.worthHoisting(in)})
+			list = append(list, invariant{b: b, i: i, needed: in.Op == isa.OpS2R || everyRound && expensive(in)})
+		}
+	}
+	divisions := map[isa.SourcePos]bool{}
+	for _, x := range list {
+		if in := &x.b.insts[x.i]; x.needed && in.Class() == isa.ClassMUFU {
+			divisions[in.Pos] = true
+		}
+	}
+	for k := range list {
+		if in := &list[k].b.insts[list[k].i]; divisions[in.Pos] && in.Op != isa.OpMOV && l.everyRound(list[k].b) {
+			list[k].needed = true
 		}
 	}
 	any := false
@@ -104,11 +117,21 @@ func (f *fn) hoistFrom(l *loop, to *block, v *numberer) {
 	}
 }
 
-// worthHoisting says that the instruction is expensive enough to be computed once.
-func (f *fn) worthHoisting(in *isa.Inst) bool {
+// expensive says that the instruction is expensive enough to be computed once.
+func expensive(in *isa.Inst) bool {
 	switch in.Class() {
 	case isa.ClassI2F, isa.ClassF2I, isa.ClassMUFU, isa.ClassIMADHI:
 		return true
 	}
-	return in.Op == isa.OpS2R
+	return false
+}
+
+// everyRound says that each round of the loop executes block b: a division on one side of a branch stays there.
+func (l *loop) everyRound(b *block) bool {
+	for _, p := range l.head.preds {
+		if l.contains(p) && !dominates(b, p) {
+			return false
+		}
+	}
+	return true
 }

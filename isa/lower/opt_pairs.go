@@ -24,7 +24,7 @@ func (v *numberer) sharePair(o *isa.Operand, regs []isa.Reg, b *block) bool {
 		if x := v.repl[id]; x.Kind != isa.KindNone {
 			key[i] = x
 		}
-		if _, ok := constant(key[i]); ok {
+		if _, ok := constant(key[i]); ok && i == 1 {
 			return false // a widened word: its zero costs little, and the pair's registers are free for others
 		}
 	}

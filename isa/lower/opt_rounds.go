@@ -13,44 +13,57 @@ const (
 	mostRounds  = 1 << 16 // rounds that are counted
 )
 
-// roundsLoop is a loop of one block with a known number of rounds.
+// roundsLoop is a loop with a known number of rounds.
 type roundsLoop struct {
-	b       *block
-	rounds  int
-	step    uint32
-	add     int  // place of the counter's addition
-	test    int  // place of the comparison
-	private bool // nothing else reads the counter
+	*loopBody
+	rounds int
+	start  uint32
+	step   uint32
+	add    place       // the counter's addition
+	test   int         // place of the comparison in the latch
+	join   int         // place of the AND with another condition, -1: none
+	stay   isa.Operand // that condition, under which the loop goes on
+	id     int         // the counter's number
+	reg    isa.Operand
 }
 
-// unrollKnown unrolls loops with a known number of rounds, and says whether it changed any.
+// unrollKnown unrolls loops with a known number of rounds, inner ones first, and says whether it changed any.
 func (f *fn) unrollKnown() bool {
-	var heads []*block
-	for _, l := range f.loops {
-		if len(l.blocks) == 1 {
-			heads = append(heads, l.head)
-		}
-	}
 	any := false
-	for _, b := range heads {
-		n := f.numbering()
-		defs := f.defSites(n)
-		c := f.knownRounds(b, n, defs)
-		if c == nil || !f.copyable(b, n, defs) {
-			continue
+	for again := true; again; {
+		again = false
+		for k := len(f.loops) - 1; k >= 0 && !again; k-- {
+			l := f.loops[k]
+			if l.head.unrolled || f.hasInner(l) {
+				continue
+			}
+			c := f.knownRounds(l)
+			if c == nil {
+				continue
+			}
+			size := max(c.size(), 1)
+			switch factor := unrollBy(c.rounds, size); {
+			case c.rounds*size <= fullUnroll:
+				c.unroll(c.rounds)
+			case factor >= leastFactor && c.join < 0:
+				c.unroll(factor)
+			default:
+				continue
+			}
+			f.analyse()
+			any, again = true, true
 		}
-		size := max(b.statements, 1)
-		switch factor := unrollBy(c.rounds, size); {
-		case c.rounds*size <= fullUnroll:
-			f.unrollRounds(c, n, defs, c.rounds)
-		case factor >= leastFactor:
-			f.unrollRounds(c, n, defs, factor)
-		default:
-			continue
-		}
-		any = true
 	}
 	return any
+}
+
+// size is what ptxas counts of the body's statements.
+func (c *loopBody) size() int {
+	n := 0
+	for _, b := range c.blocks {
+		n += b.statements
+	}
+	return n
 }
 
 // unrollBy is the unrolling factor of a loop that is too long for all its rounds, 1 where unrolling does not pay.
@@ -63,29 +76,19 @@ func unrollBy(rounds, size int) int {
 	return 1
 }
 
-// knownRounds recognises a loop of one block that counts from a constant to a constant; nil when it is another kind.
-func (f *fn) knownRounds(b *block, n numbering, defs []defSite) *roundsLoop {
-	t := b.terminator()
-	if b.noUnroll || t == nil || t.Op != isa.OpBRA || t.Guard.Kind != isa.KindPred || b.to != b || len(b.succs) != 2 {
+// knownRounds recognises a loop that counts from a constant to a constant; nil when it is another kind.
+func (f *fn) knownRounds(l *loop) *roundsLoop {
+	body := f.bodyOf(l)
+	if body == nil {
 		return nil
 	}
-	c := &roundsLoop{b: b, add: -1, test: -1}
-	for i := range b.insts[:len(b.insts)-1] {
-		in := &b.insts[i]
-		if in.Class().IsControl() || fence(in) || stopsAll(in) {
-			return nil
-		}
-		if in.Op == isa.OpISETP && in.Dst[0].Kind == isa.KindPred && in.Dst[0].Reg == t.Guard.Reg {
-			c.test = i
-		}
-	}
-	if c.test < 0 {
+	c := &roundsLoop{loopBody: body, test: -1, join: -1}
+	guard := c.latch.terminator().Guard
+	if !c.findTest(guard) {
 		return nil
 	}
-	in := &b.insts[c.test]
-	pid := n.of(isa.KindPred, t.Guard.Reg)
-	if in.Guard.Kind != isa.KindNone || in.Dst[1] != pt || in.Src[2] != pt || in.Mod.Has(isa.ModEX) || in.Mod.Type != isa.U32 && in.Mod.Type != isa.S32 ||
-		pid < 0 || !defs[pid].value() || f.useCounts(n)[pid] != 1 {
+	in := &c.latch.insts[c.test]
+	if in.Guard.Kind != isa.KindNone || in.Dst[1] != pt || in.Src[2] != pt || in.Mod.Has(isa.ModEX) || in.Mod.Type != isa.U32 && in.Mod.Type != isa.S32 {
 		return nil
 	}
 	counter, bound, cmp := in.Src[0], in.Src[1], in.Mod.Cmp
@@ -96,71 +99,99 @@ func (f *fn) knownRounds(b *block, n numbering, defs []defSite) *roundsLoop {
 	if !ok || counter.Kind != isa.KindReg || counter.Flags != 0 || counter.Reg < isa.VirtualBase {
 		return nil
 	}
-	cid := n.of(isa.KindReg, counter.Reg)
-	start, known := f.startValue(b, cid, n, &defs[cid])
-	if !known || !c.findStep(f, counter, cid, n) {
+	c.id, c.reg = c.n.of(isa.KindReg, counter.Reg), counter
+	var known bool
+	if c.start, known = f.startValue(l, c.id, c.n, &c.defs[c.id]); !known || !c.findStep() {
 		return nil
 	}
-	for v := start; c.rounds < mostRounds; {
+	stop := c.join < 0 && guard.Is(isa.Neg)
+	for v := c.start; c.rounds < mostRounds; {
 		v += c.step
 		c.rounds++
-		if compares(cmp, in.Mod.Type, v, limit) == t.Guard.Is(isa.Neg) {
+		if compares(cmp, in.Mod.Type, v, limit) == stop {
 			return c
 		}
 	}
 	return nil
 }
 
-// findStep finds the one addition of a constant to the counter, before the test.
-func (c *roundsLoop) findStep(f *fn, counter isa.Operand, cid int, n numbering) bool {
-	reads := 0
-	for i := range c.b.insts {
-		x := &c.b.insts[i]
-		writes := false
-		f.uses(x, n, func(id int) {
-			if id == cid {
-				reads++
-			}
-		})
-		f.defs(x, n, func(id int) { writes = writes || id == cid })
-		if !writes {
+// findTest finds the comparison that decides, alone or with another condition, whether there is another round.
+func (c *roundsLoop) findTest(guard isa.Operand) bool {
+	place := func(p isa.Operand) int {
+		id := c.n.of(isa.KindPred, p.Reg)
+		if id < 0 || !c.defs[id].value() || c.defs[id].b != c.latch || c.f.useCounts(c.n)[id] != 1 {
+			return -1
+		}
+		return int(c.defs[id].i)
+	}
+	at := place(guard)
+	if at < 0 {
+		return false
+	}
+	in := &c.latch.insts[at]
+	if in.Op == isa.OpISETP {
+		c.test = at
+		return true
+	}
+	if in.Op != isa.OpPLOP3 || in.Mod.Lut != 0x80 && in.Mod.Lut != 0xc0 || in.Guard.Kind != isa.KindNone || in.Dst[1] != pt || in.Src[2] != pt || guard.Is(isa.Neg) {
+		return false
+	}
+	for k := range 2 {
+		t := place(in.Src[k])
+		if t < 0 || in.Src[k].Is(isa.Neg) || c.latch.insts[t].Op != isa.OpISETP {
 			continue
 		}
-		if c.add >= 0 || x.Op != isa.OpIADD3 && x.Op != isa.OpIADD || x.Mod.Flags != 0 || !plainPreds(x) || x.Guard.Kind != isa.KindNone || i > c.test {
-			return false
+		if _, ok := constant(c.latch.insts[t].Src[1]); ok {
+			c.test, c.join, c.stay = t, at, in.Src[1-k]
+			o := c.latch.insts[t].Src[0]
+			if id := c.n.of(o.Kind, o.Reg); o.Kind == isa.KindReg && id >= 0 && c.defs[id].n == 2 {
+				return true
+			}
 		}
-		t := terms(x, int(min(x.NSrc, 3)))
-		if len(t) != 2 {
-			return false
-		}
-		if t[0].Kind != isa.KindReg {
-			t[0], t[1] = t[1], t[0]
-		}
-		v, ok := constant(t[1])
-		if !ok || t[0] != counter {
-			return false
-		}
-		c.add, c.step = i, v
 	}
-	c.private = reads == 2
-	return c.add >= 0
+	return false
+}
+
+// findStep finds the one addition of a constant to the counter, before the test.
+func (c *roundsLoop) findStep() bool {
+	at, ok := c.single[c.id]
+	if !ok || at.b == c.latch && at.i > c.test {
+		return false
+	}
+	x := &at.b.insts[at.i]
+	if x.Op != isa.OpIADD3 && x.Op != isa.OpIADD || x.Mod.Flags != 0 || !plainPreds(x) {
+		return false
+	}
+	t := terms(x, int(min(x.NSrc, 3)))
+	if len(t) != 2 {
+		return false
+	}
+	if t[0].Kind != isa.KindReg {
+		t[0], t[1] = t[1], t[0]
+	}
+	v, ok := constant(t[1])
+	if !ok || t[0] != c.reg {
+		return false
+	}
+	c.add, c.step = at, v
+	return true
 }
 
 // startValue is the constant that a counter has when its loop begins: what its only other definition gives it.
-func (f *fn) startValue(loop *block, cid int, n numbering, d *defSite) (uint32, bool) {
+func (f *fn) startValue(l *loop, id int, n numbering, d *defSite) (uint32, bool) {
 	if d.n != 2 {
 		return 0, false
 	}
 	for _, b := range f.blocks {
-		if b == loop {
+		if l.contains(b) {
 			continue
 		}
 		for i := range b.insts {
 			in := &b.insts[i]
 			writes := false
-			f.defs(in, n, func(id int) { writes = writes || id == cid })
+			f.defs(in, n, func(x int) { writes = writes || x == id })
 			if writes {
-				if in.Op != isa.OpMOV || in.Guard.Kind != isa.KindNone || in.Mod.Flags != 0 || !dominates(b, loop) {
+				if in.Op != isa.OpMOV || in.Guard.Kind != isa.KindNone || in.Mod.Flags != 0 || !dominates(b, l.head) {
 					return 0, false
 				}
 				return constant(in.Src[0])
@@ -191,59 +222,101 @@ func compares(c isa.Cmp, t isa.Type, a, b uint32) bool {
 	return x != y
 }
 
-// unrollRounds replaces the loop by the rounds that are left over and a loop of factor rounds, or by all its rounds.
-func (f *fn) unrollRounds(c *roundsLoop, n numbering, defs []defSite, factor int) {
-	b := c.b
-	outside := f.readOutside(b, n)
-	body := b.insts
+// unroll replaces the loop by the rounds that are left over and a loop of factor rounds, or by all its rounds.
+func (c *roundsLoop) unroll(factor int) {
 	left := c.rounds % factor
 	if factor == c.rounds {
 		left = factor
 	}
-	first := &block{}
-	c.copies(f, first, n, defs, outside, left, false)
-	if left == c.rounds {
-		b.insts, b.to = first.insts, nil
-		return
-	}
-	loop := &block{}
-	names := c.copies(f, loop, n, defs, outside, factor, true)
-	branch := body[len(body)-1]
-	if r, ok := names[isa.Operand{Kind: isa.KindPred, Reg: branch.Guard.Reg}]; ok {
-		branch.Guard.Reg = r
-	}
-	b.insts = append(loop.insts, branch)
+	var blocks []*block
 	if left > 0 {
-		f.placeBefore(b, first)
+		blocks = c.straight(left)
 	}
+	if left < c.rounds {
+		at := len(blocks)
+		blocks = c.again(blocks, factor)
+		blocks[at].unrolled = true
+	}
+	c.replace(blocks)
 }
 
-// copies appends rounds copies of the body without its branch, and returns the names that the last one gave to
-// registers. Only a loop keeps its test. A counter that nothing else reads is advanced once.
-func (c *roundsLoop) copies(f *fn, to *block, n numbering, defs []defSite, outside []bool, rounds int, test bool) map[isa.Operand]isa.Reg {
-	var names map[isa.Operand]isa.Reg
-	body := c.b.insts[:len(c.b.insts)-1]
+// straight gives the first rounds of the loop, in which the counter is a constant.
+func (c *roundsLoop) straight(rounds int) []*block {
+	f := c.f
+	s := c.series(rounds)
+	first := isa.Inst{Op: isa.OpMOV, NDst: 1, NSrc: 1, Pos: c.add.b.insts[c.add.i].Pos}
+	first.Dst[0], first.Src[0] = isa.R(f.newReg()), immWord(c.start)
+	s.names[0][c.id] = first.Dst[0].Reg
+	start := &block{insts: []isa.Inst{first}}
+	blocks := []*block{start}
 	for k := range rounds {
-		names = map[isa.Operand]isa.Reg{}
-		last := k == rounds-1
-		for i := range body {
-			if i == c.test && !(test && last) || i == c.add && c.private && !last {
-				continue
+		blocks = s.copy(blocks, k, func(b *block, i int, in *isa.Inst) bool {
+			if b == c.add.b && i == c.add.i {
+				toMov(in, immWord(c.start+uint32(k+1)*c.step))
 			}
-			in := body[i]
-			in.PC = uint32(k) // another expansion of the same statement
-			if i == c.add && c.private {
-				for s := range in.Src[:in.NSrc] {
-					if _, ok := constant(in.Src[s]); ok && !isZero(in.Src[s]) && s < 3 {
-						in.Src[s] = immWord(c.step * uint32(rounds))
-					}
-				}
-			}
-			f.renameCopy(&in, c.b, n, defs, outside, names)
-			to.insts = append(to.insts, in)
+			return b != c.latch || i != c.test && i != c.join
+		})
+		if k < c.rounds-1 {
+			c.leaveEarly(s, blocks[len(blocks)-1], k)
 		}
 	}
-	return names
+	return blocks
+}
+
+// leaveEarly ends the copy of the latch in round k where the loop may end for another reason than its counter.
+func (c *roundsLoop) leaveEarly(s *series, x *block, k int) {
+	if c.join < 0 {
+		return
+	}
+	end := len(c.latch.insts) - 1
+	s.leave(x, c.latch, end, k)
+	branch := c.latch.insts[end]
+	branch.Guard = c.stay
+	s.rename(&branch.Guard, c.latch, end, k, false)
+	branch.Guard.Flags ^= isa.Neg
+	x.insts = append(x.insts, branch)
+	x.to = c.exit()
+}
+
+// exit is where control goes after the last round.
+func (c *loopBody) exit() *block {
+	for _, x := range c.latch.succs {
+		if x != c.l.head {
+			return x
+		}
+	}
+	return nil
+}
+
+// again appends a loop of factor rounds.
+func (c *roundsLoop) again(blocks []*block, factor int) []*block {
+	s := c.series(factor)
+	at := len(blocks)
+	for k := range factor {
+		blocks = s.copy(blocks, k, func(b *block, i int, in *isa.Inst) bool {
+			if b == c.add.b && i == c.add.i {
+				c.advance(in, uint32(k+1)*c.step)
+			}
+			return b != c.latch || i != c.test || k == factor-1
+		})
+	}
+	last := blocks[len(blocks)-1]
+	branch := c.latch.insts[len(c.latch.insts)-1]
+	s.rename(&branch.Guard, c.latch, len(c.latch.insts)-1, factor-1, false)
+	last.insts = append(last.insts, branch)
+	last.to = blocks[at]
+	return blocks
+}
+
+// advance makes an addition to the counter one to its value before the first copy.
+func (c *roundsLoop) advance(in *isa.Inst, by uint32) {
+	in.Op, in.NSrc = c.add.b.insts[c.add.i].Op, c.add.b.insts[c.add.i].NSrc
+	in.Src = c.add.b.insts[c.add.i].Src
+	for k := range in.Src[:min(in.NSrc, 3)] {
+		if _, ok := constant(in.Src[k]); ok && !isZero(in.Src[k]) {
+			in.Src[k] = immWord(by)
+		}
+	}
 }
 
 // placeBefore puts a block in front of a loop of one block: whoever enters the loop goes through it.

@@ -364,8 +364,18 @@ func (f *fn) simplifyShift(in *isa.Inst) {
 	}
 }
 
-// narrowShift makes a word of a shift by 32 or more a shift of the other word.
+// narrowShift makes a word of a shift by 32 or more a shift of the other word, and the upper word of a widened word's shift to the
+// left a shift of that word.
 func (f *fn) narrowShift(in *isa.Inst, n uint32) {
+	if n < 32 && in.Mod.Type == isa.U64 && in.Mod.Flags == isa.ModLeft|isa.ModHI && isZero(in.Src[2]) && in.Src[0].Flags == 0 {
+		if n == 0 {
+			toMov(in, rz)
+			return
+		}
+		in.Mod = isa.Mod{Type: isa.U32, Flags: isa.ModRight | isa.ModHI}
+		in.Src[0], in.Src[1], in.Src[2] = rz, imm(32-n), in.Src[0]
+		return
+	}
 	if n < 32 || in.Mod.Has(isa.ModWrap) || in.Src[0].Flags|in.Src[2].Flags != 0 {
 		return
 	}

@@ -162,7 +162,8 @@ func (u *fuser) wideOperands(in *isa.Inst, other pairTerm) (dst, c isa.Operand, 
 	return tupleOperand(regs), c, true
 }
 
-// wideShift makes a 64-bit shift and addition a pair of LEA (or IMAD.WIDE when the shifted value has 32 bits).
+// wideShift makes a 64-bit shift and addition a pair of LEA, or IMAD.WIDE when the shifted value is a word of this block. ptxas does
+// not see that the upper word is zero where another block widened it.
 func (u *fuser) wideShift(in *isa.Inst, p, other pairTerm) bool {
 	if p.lo.Flags != 0 || p.hi.Flags != 0 {
 		return false
@@ -182,7 +183,7 @@ func (u *fuser) wideShift(in *isa.Inst, p, other pairTerm) bool {
 		return false
 	}
 	a := l.Src[0]
-	if isZero(hiWord) && n < 31 {
+	if isZero(hiWord) && n < 31 && (u.f.t.SM < 70 || u.madeHere(&a)) {
 		if dst, c, ok := u.wideOperands(in, other); ok {
 			in.Op, in.Mod, in.NDst, in.NSrc = isa.OpIMAD, isa.Mod{Type: isa.U32, Flags: isa.ModWide}, 1, 3
 			in.Dst = [isa.MaxDst]isa.Operand{dst}
@@ -200,6 +201,15 @@ func (u *fuser) wideShift(in *isa.Inst, p, other pairTerm) bool {
 	u.take(l)
 	u.take(h)
 	return true
+}
+
+// madeHere says that the current block makes the word.
+func (u *fuser) madeHere(o *isa.Operand) bool {
+	if o.Kind != isa.KindReg || o.Reg < isa.VirtualBase {
+		return true
+	}
+	d := &u.defs[u.n.of(isa.KindReg, o.Reg)]
+	return !d.value() || d.b == u.b
 }
 
 // isLea64 says that the instruction is the pseudo for a 64-bit shift and addition: sources low, addend's low,

@@ -98,9 +98,52 @@ func (x *expander) mufu(f isa.Sub, a word) word {
 	return d
 }
 
-// divSteps corrects the estimate q of a / b twice; it gives quotient or remainder of unsigned words. rest is a - q*b. swapped: the
-// first correction tests b > rest.
-func (x *expander) divSteps(q, rest, b word, rem, swapped bool) word {
+// quotient is what divSteps made of two words: the next division of the same words in the block takes it.
+type quotient struct {
+	b      *block
+	at     int // place of the division in the block
+	x, y   word
+	signed bool
+	result [2]word
+}
+
+// divided gives the quotient or the remainder of an earlier division of the same words in this block, if they have not changed since.
+func (x *expander) divided(a, b word, signed, rem bool) (word, bool) {
+	d := &x.f.lastQuotient
+	if x.sm() < 70 || d.b != x.cur || d.x != a || d.y != b || d.signed != signed || x.guard.Kind != isa.KindNone {
+		return word{}, false
+	}
+	for i := d.at; i < len(x.cur.insts); i++ {
+		in := &x.cur.insts[i]
+		for _, o := range in.Dst[:in.NDst] {
+			if o.Kind == isa.KindReg && (o.Reg == a.Reg || o.Reg == b.Reg) {
+				return word{}, false
+			}
+		}
+	}
+	return x.mov(auto, d.result[pick(rem)]), true
+}
+
+// keepQuotient notes a division that began at a place of the block, and gives its quotient or remainder.
+func (x *expander) keepQuotient(a, b word, signed, rem bool, at int, result [2]word) word {
+	if x.sm() >= 70 && x.guard.Kind == isa.KindNone {
+		x.f.lastQuotient = quotient{x.cur, at, a, b, signed, result}
+	}
+	return x.mov(auto, result[pick(rem)])
+}
+
+// pick is the place of the remainder, or of the quotient, in what divSteps gives.
+func pick(rem bool) int {
+	if rem {
+		return 1
+	}
+	return 0
+}
+
+// divSteps corrects the estimate q of a / b twice; it gives quotient and remainder of unsigned words. rest is a - q*b. swapped: the
+// first correction tests b > rest. From Volta on both results are computed, and what nobody reads is removed.
+func (x *expander) divSteps(q, rest, b word, rem, swapped bool) [2]word {
+	both := x.sm() >= 70
 	if x.sm() < 70 || x.guard.Kind != isa.KindNone {
 		rest = x.mov(auto, rest)
 	}
@@ -112,18 +155,15 @@ func (x *expander) divSteps(q, rest, b word, rem, swapped bool) word {
 			p = x.test(isa.CmpGE, isa.U32, rest, b)
 		}
 		x.under(p, func() {
-			if rem || i == 0 {
+			if both || rem || i == 0 {
 				x.sub(rest, rest, b)
 			}
-			if !rem {
+			if both || !rem {
 				x.add(q, q, imm(1))
 			}
 		})
 	}
-	if rem {
-		return rest
-	}
-	return q
+	return [2]word{q, rest}
 }
 
 // divU32 is unsigned division or remainder. Dividing by zero gives all ones for both.
@@ -134,20 +174,24 @@ func (x *expander) divU32(d, a, b word, rem bool) {
 			return
 		}
 		q := x.mulHi(auto, x.reciprocal(b, imm(-c)), a, false)
-		x.mov(d, x.divSteps(q, x.madLo(auto, q, imm(-c), a), b, rem, false))
+		x.mov(d, x.divSteps(q, x.madLo(auto, q, imm(-c), a), b, rem, false)[pick(rem)])
 		return
 	}
+	v, known := x.divided(a, b, false, rem)
+	at, by := len(x.cur.insts), b
 	b = x.inReg(b)
-	m := x.negate(auto, b)
-	nonzero := x.test(isa.CmpNE, isa.U32, b, rz)
-	q := x.mulHi(auto, x.reciprocal(b, m), a, false)
-	rest := word{}
-	if x.sm() >= 70 {
-		rest = x.madLo(auto, b, x.negate(auto, q), a)
-	} else {
-		rest = x.madLo(auto, q, m, a)
+	if !known {
+		m := x.negate(auto, b)
+		q := x.mulHi(auto, x.reciprocal(b, m), a, false)
+		rest := word{}
+		if x.sm() >= 70 {
+			rest = x.madLo(auto, b, x.negate(auto, q), a)
+		} else {
+			rest = x.madLo(auto, q, m, a)
+		}
+		v = x.keepQuotient(a, by, false, rem, at, x.divSteps(q, rest, b, rem, false))
 	}
-	v := x.divSteps(q, rest, b, rem, false)
+	nonzero := x.test(isa.CmpNE, isa.U32, b, rz)
 	x.under(notP(nonzero), func() { x.not(v, b) })
 	x.mov(d, v)
 }
@@ -158,25 +202,29 @@ func (x *expander) divS32(d, a, b word, rem bool) {
 		x.divS32By(d, x.inReg(a), c, rem)
 		return
 	}
+	v, known := x.divided(a, b, true, rem)
+	at, of, by := len(x.cur.insts), a, b
 	a, b = x.inReg(a), x.inReg(b)
-	ab := x.abs(auto, b)
-	volta := x.sm() >= 70
-	again, minusB := ab, word{}
-	if volta { // ptxas takes the absolute value twice
-		again = x.reg()
-		x.emit(isa.OpIABS, isa.Mod{Flags: modKeep}, []word{again}, []word{b})
+	if !known {
+		ab := x.abs(auto, b)
+		volta := x.sm() >= 70
+		again, minusB := ab, word{}
+		if volta { // ptxas takes the absolute value twice
+			again = x.reg()
+			x.emit(isa.OpIABS, isa.Mod{Flags: modKeep}, []word{again}, []word{b})
+		}
+		m := x.negate(auto, again)
+		if !volta {
+			minusB = m
+		}
+		aa := x.abs(auto, a)
+		q := x.mulHi(auto, x.reciprocal(ab, minusB), aa, false)
+		v = x.keepQuotient(of, by, true, rem, at, x.divSteps(q, x.madLo(auto, q, m, aa), ab, rem, volta))
 	}
-	m := x.negate(auto, again)
-	if !volta {
-		minusB = m
-	}
-	aa := x.abs(auto, a)
 	sign := a
 	if !rem {
 		sign = x.xor(auto, a, b)
 	}
-	q := x.mulHi(auto, x.reciprocal(ab, minusB), aa, false)
-	v := x.divSteps(q, x.madLo(auto, q, m, aa), ab, rem, volta)
 	positive := x.test(isa.CmpGE, isa.S32, sign, rz)
 	nonzero := x.test(isa.CmpNE, isa.S32, b, rz)
 	x.under(notP(positive), func() { x.negate(v, v) })
@@ -200,7 +248,7 @@ func (x *expander) divS32By(d, a word, c uint32, rem bool) {
 	}
 	aa := x.abs(auto, a)
 	q := x.mulHi(auto, x.reciprocal(imm(abs), imm(-abs)), aa, false)
-	v := x.divSteps(q, x.madLo(auto, q, imm(-abs), aa), imm(abs), rem, false)
+	v := x.mov(auto, x.divSteps(q, x.madLo(auto, q, imm(-abs), aa), imm(abs), rem, false)[pick(rem)])
 	positive := x.test(isa.CmpGE, isa.S32, sign, rz)
 	x.under(notP(positive), func() { x.negate(v, v) })
 	x.mov(d, v)
