@@ -28,9 +28,7 @@ func (p *Program) reach(from int, seen []bool) int {
 					pending = append(pending, int(o.Imm))
 				}
 			}
-			for _, k := range p.Indexed[i] {
-				pending = append(pending, k)
-			}
+			pending = append(pending, p.Indexed[i]...)
 			if in.Leaves() {
 				break
 			}

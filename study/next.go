@@ -17,7 +17,11 @@ func nextStep(r *Run) string {
 	case sim.LimitIssue:
 		return "fewer instructions (smsim advise looks for ones that do more): " + largestClasses(r, "")
 	case sim.LimitPipe:
-		if of := largestClasses(r, l.What); of != "" {
+		of := largestClasses(r, l.What)
+		if of == "" { // a unit behind the path to memory, which its instructions are counted on
+			of = largestClasses(r, "mio")
+		}
+		if of != "" {
 			return fmt.Sprintf("less work for the %s pipe: %s", l.What, of)
 		}
 	case sim.LimitLatency, sim.LimitOccupancy:
