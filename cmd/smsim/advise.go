@@ -46,7 +46,10 @@ Exit code: 0 fine, 1 a simulation failed or outputs differ, 2 wrong usage or inp
 	}
 	addRunFlags(cmd.Flags())
 	cmd.Flags().Lookup("out").Usage = "directory for advice.txt, .json and .csv"
-	_ = cmd.Flags().MarkHidden("plots") // what SMSIM_PLOTS asks of other commands is no mistake here
+	// What the environment asks of other commands is no mistake here: pictures, and settings of machine-code listings, which have no PTX to rewrite.
+	for _, name := range []string{"plots", "assume-unknown", "const", "module", "static-shared"} {
+		_ = cmd.Flags().MarkHidden(name)
+	}
 	cmd.Flags().String("write", "", "write the PTX with all rewrites together to this file")
 	cmd.Flags().StringSlice("rules", nil, "try only these rules: "+ruleNames())
 	cmd.Flags().Bool("no-warps", false, "do not simulate other numbers of resident warps and independent pieces of work")

@@ -301,7 +301,7 @@ func TestProbeRate(t *testing.T) {
 				t.Errorf("%s on %s: %v %v", c.word, n, m, err)
 				continue
 			}
-			most := max(m.Throughput, loopRate(t, f, a)) // the loop's code has moves of its own, or spreads over more pipes
+			most := max(m.Throughput, loopRate(t, f, a))
 			if got := ResultsPerCycle(s.Interval); got > most*1.005 /* two runs of whole cycles are subtracted */ || got < most*0.45 {
 				t.Errorf("%s on %s: %.2f results a cycle in the loop, the pipes allow %.2f", c.word, n, got, most)
 			}
@@ -314,11 +314,20 @@ func TestProbeRate(t *testing.T) {
 }
 
 // loopRate is the most results a cycle that the pipes allow for the code of the throughput loop, in which additions, moves and shifts
-// may have gone to another pipe than in the code of one execution.
+// may have gone to another pipe than in the code of one execution: as [Form.each], from a loop and one with twice the executions.
 func loopRate(t *testing.T, f *Form, a *configs.Arch) float64 {
 	t.Helper()
-	const body, chains = 4, 4
-	text := f.loopKernel(loop{body, 2, chains, 1}, Apart)
+	_, shape := f.loops(a, Apart)
+	once := loopInterval(t, f, a, shape)
+	runs := shape.body * shape.chains
+	shape.body *= 2
+	return ResultsPerCycle((loopInterval(t, f, a, shape) - once) / float64(runs))
+}
+
+// loopInterval is the cycles that the pipes need for a round of the loop by a warp of each sub-partition, without copies of registers.
+func loopInterval(t *testing.T, f *Form, a *configs.Arch, shape loop) float64 {
+	t.Helper()
+	text := f.loopKernel(shape, Apart)
 	mod, err := ptx.Parse(f.Name, []byte(text))
 	if err != nil {
 		t.Fatal(err)
@@ -330,16 +339,18 @@ func loopRate(t *testing.T, f *Form, a *configs.Arch) float64 {
 	before, rest, _ := strings.Cut(text, "LOOP:")
 	inside, _, _ := strings.Cut(rest, "add.u32 %n")
 	first := int32(1 + strings.Count(before, "\n"))
-	last := first + int32(strings.Count(inside, "\n")) - chains // the last round has the copies for the next one
+	last := first + int32(strings.Count(inside, "\n"))
 	var insts []*isa.Inst
 	for i := range p.Insts {
-		if in := &p.Insts[i]; in.Pos.Line > first && in.Pos.Line < last {
+		in, text := &p.Insts[i], p.Text(i)
+		copies := strings.HasPrefix(text, "MOV ") || strings.HasPrefix(text, "IMAD.MOV")
+		if in.Pos.Line > first && in.Pos.Line < last && !copies {
 			insts = append(insts, in)
 		}
 	}
 	var m Machine
 	m.describe(insts, a)
-	return (body - 1) * chains * m.Throughput
+	return 32 / m.Throughput
 }
 
 // TestSince: combinations of modifiers that came later than each of them, with their own syntax. From the PTX reference.

@@ -48,8 +48,7 @@ func Simulate(f *Form, a *configs.Arch, probe Probe) (*Simulated, error) {
 	if f.Untimed {
 		return nil, fmt.Errorf("%s has no timing loop", f.Name)
 	}
-	latency := loop{latencyBody, latencyLoops, 1, 1}
-	throughput := loop{throughputBody, throughputLoops, throughputChains, throughputWarps}
+	latency, throughput := f.loops(a, probe)
 	if probe == AsMeasured {
 		l, err := f.cycles(a, latency, probe)
 		if err != nil {
@@ -58,17 +57,27 @@ func Simulate(f *Form, a *configs.Arch, probe Probe) (*Simulated, error) {
 		t, err := f.cycles(a, throughput, probe)
 		return &Simulated{l / latencyRuns, t / throughputRuns}, err
 	}
-	// Long code in a short loop: it must stay in the first instruction cache.
-	const cached = 192 // instructions
-	n := max(1, len(Lower(f, a).Code))
-	latency.body = min(latency.body, max(1, cached/2/n))
-	throughput.body = min(throughput.body, max(1, cached/2/n/throughputChains))
 	l, err := f.each(a, latency, probe)
 	if err != nil {
 		return nil, err
 	}
 	t, err := f.each(a, throughput, probe)
 	return &Simulated{l, t}, err
+}
+
+// loops are the shapes of the two loops.
+func (f *Form) loops(a *configs.Arch, probe Probe) (latency, throughput loop) {
+	latency = loop{latencyBody, latencyLoops, 1, 1}
+	throughput = loop{throughputBody, throughputLoops, throughputChains, throughputWarps}
+	if probe == AsMeasured {
+		return latency, throughput
+	}
+	// Long code in a short loop: it must stay in the first instruction cache.
+	const cached = 192 // instructions
+	n := max(1, len(Lower(f, a).Code))
+	latency.body = min(latency.body, max(1, cached/2/n))
+	throughput.body = min(throughput.body, max(1, cached/2/n/throughputChains))
+	return latency, throughput
 }
 
 // each is the cycles of one execution: of a loop with twice the executions, less those of a loop with once, so that the
