@@ -25,6 +25,7 @@ func (f *fn) optimise() {
 		f.analyse()
 	}
 	f.disjointSums()
+	f.contractProducts()
 	f.fuse()
 	f.removeDead()
 	f.pairProducts()
