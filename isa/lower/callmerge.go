@@ -111,9 +111,14 @@ func (f *fn) unpass(r isa.Reg) {
 
 // absorb takes over the code of private unit g with registers of this one's.
 func (f *fn) absorb(g *fn) {
+	same := map[isa.Reg]isa.Reg{} // registers of calls, which both units have
+	for v, r := range g.fixed {
+		same[v] = f.machineReg(r)
+	}
+	f.link.standardCalls(f.unit, g.unit)
+	f.realCalls = f.realCalls || g.realCalls
 	shift := map[isa.OperandKind]isa.Reg{isa.KindReg: f.nextReg - isa.VirtualBase, isa.KindPred: f.nextPred - isa.VirtualBase,
 		isa.KindUReg: f.nextUReg - isa.VirtualBase, isa.KindUPred: f.nextUPred - isa.VirtualBase}
-	same := map[isa.Reg]isa.Reg{} // registers of calls, which both units have
 	unify := func(theirs, ours *convention) {
 		for i, r := range theirs.params {
 			same[r] = ours.params[i]
@@ -218,6 +223,17 @@ func (f *fn) absorb(g *fn) {
 	g.blocks = nil
 }
 
+// standardCalls lets unit n make the standard calls that unit m, which becomes part of it, makes.
+func (u *unitInfo) standardCalls(n, m int) {
+	u.pointer[n] = u.pointer[n] || u.pointer[m]
+	for c := range u.calls[m] {
+		if u.calls[n] == nil {
+			u.calls[n] = map[int]bool{}
+		}
+		u.calls[n][c] = true
+	}
+}
+
 // linkCalls makes every call the end of a block and, from Volta on, gives calls and returns their return address.
 func (f *fn) linkCalls() {
 	var out []*block
@@ -301,11 +317,13 @@ func (f *fn) standardReturn(ret *isa.Inst, s *callSite) {
 	ret.NSrc = 3
 }
 
-// clobbers is the registers that each private function of the unit, and what it calls, writes.
-func (f *fn) clobbers(n numbering) map[int]bitset {
+// clobbers is the registers that each private function of the unit, and what it calls, writes, and which of them call in the
+// standard way.
+func (f *fn) clobbers(n numbering) (map[int]bitset, map[int]bool) {
 	if len(f.entries) == 0 {
-		return nil
+		return nil, nil
 	}
+	deep := map[int]bool{}
 	own, callees := map[int]bitset{}, map[int][]int{}
 	for _, e := range f.entries {
 		own[e.unit] = newBitset(n.total)
@@ -315,6 +333,8 @@ func (f *fn) clobbers(n numbering) map[int]bitset {
 				f.defs(in, n, own[e.unit].set)
 				if s := f.site(in); s != nil && s.unit >= 0 && f.conv[s.unit] != nil {
 					callees[e.unit] = append(callees[e.unit], s.unit)
+				} else if s != nil && s.standard && in.Op == isa.OpCALL {
+					deep[e.unit] = true
 				}
 			}
 		}
@@ -323,6 +343,9 @@ func (f *fn) clobbers(n numbering) map[int]bitset {
 		changed = false
 		for u, set := range own {
 			for _, c := range callees[u] {
+				if deep[c] && !deep[u] {
+					deep[u], changed = true, true
+				}
 				for w, x := range own[c] {
 					if x&^set[w] != 0 {
 						set[w] |= x
@@ -332,7 +355,38 @@ func (f *fn) clobbers(n numbering) map[int]bitset {
 			}
 		}
 	}
-	return own
+	return own, deep
+}
+
+// blockWeights is about how often each block runs, by its number: eight times as often in every loop around it, and in a private
+// function as often as its callers together.
+func (f *fn) blockWeights() []float64 {
+	out := make([]float64, len(f.rpo))
+	own := func(b *block) float64 {
+		w := 1.0
+		for range min(b.depth, 6) {
+			w *= 8
+		}
+		return w
+	}
+	for _, b := range f.rpo {
+		out[b.id] = own(b)
+	}
+	// A function's callers come before it among the entries (absorb).
+	for _, e := range f.entries {
+		calls := 0.0
+		for _, b := range f.rpo {
+			for i := range b.insts {
+				if s := f.site(&b.insts[i]); s != nil && s.unit == e.unit {
+					calls += out[b.id]
+				}
+			}
+		}
+		for _, b := range reachable(e.at) {
+			out[b.id] = own(b) * max(1, calls)
+		}
+	}
+	return out
 }
 
 // reachable is the blocks that control reaches from b without counting calls.

@@ -178,13 +178,11 @@ func (f *fn) newAllocation() *allocation {
 	}
 	pos := int32(0)
 	live := newBitset(t)
-	written := f.clobbers(n)
+	written, deep := f.clobbers(n)
 	a.tieDown()
+	weights := f.blockWeights()
 	for _, b := range f.blocks {
-		weight := 1.0
-		for range min(b.depth, 6) {
-			weight *= 8
-		}
+		weight := weights[b.id]
 		for i := range b.insts {
 			in := &b.insts[i]
 			touch := func(id int) {
@@ -222,9 +220,10 @@ func (f *fn) newAllocation() *allocation {
 				})
 			}
 			if s := f.site(in); s != nil && in.Op == isa.OpCALL {
-				if s.standard {
+				if s.standard || deep[s.unit] {
 					a.acrossCall(in, live)
-				} else if written[s.unit] != nil {
+				}
+				if written[s.unit] != nil {
 					a.keepAcross(in, live, written[s.unit])
 				}
 			}

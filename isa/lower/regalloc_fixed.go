@@ -174,5 +174,14 @@ func (a *allocation) place(members []int32) int {
 	return -1
 }
 
+// nowhere says that a predicate is live across a call, and so cannot be in any predicate register.
+func (a *allocation) nowhere(u int32) bool {
+	if a.fixed == nil || a.n.file(u) != 1 {
+		return false
+	}
+	f := a.forbidden[a.find(u)]
+	return f != nil && *f == a.preds
+}
+
 // isTied says that a unit has a member with a place: it cannot be spilled.
 func (a *allocation) isTied(u int32) bool { return a.place(a.members(u)) >= 0 }

@@ -30,6 +30,10 @@ func (f *fn) spill(a *allocation, failed []int32) error {
 		if file >= 2 {
 			return fmt.Errorf("more uniform registers are live than the target has")
 		}
+		if a.nowhere(u) { // making room does not help
+			chosen[u] = true
+			continue
+		}
 		best, bestCost := int32(-1), 0.0
 		consider := func(id int32) {
 			id = a.find(id)
