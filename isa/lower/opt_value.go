@@ -342,7 +342,7 @@ func (v *numberer) record(b *block, in *isa.Inst) {
 		key.src[0], key.src[1] = key.src[1], key.src[0]
 	}
 	for _, e := range v.table[key] {
-		if !dominates(e.b, b) || e.ndst != in.NDst || in.Op == isa.OpS2R && e.b != b && in.Src[0].Reg != isa.SRCgaCtaID {
+		if !dominates(e.b, b) || e.ndst != in.NDst || in.Op == isa.OpS2R && e.b != b && in.Src[0].Reg != isa.SRCgaCtaID || v.again(in, e.b, b) {
 			continue
 		}
 		if v.unify(in, &e) {
@@ -358,6 +358,14 @@ func (v *numberer) record(b *block, in *isa.Inst) {
 		}
 	}
 	v.table[key] = append(v.table[key], valueEntry{b, in.Dst, in.NDst})
+}
+
+// again says that ptxas computes a value of block a again in block b: the reciprocal of a division, from its first step on.
+func (v *numberer) again(in *isa.Inst, a, b *block) bool {
+	if a == b {
+		return false
+	}
+	return in.Op == isa.OpI2F && in.Mod.Round == isa.RP
 }
 
 // selected is the predicate that a test of "p ? c : d" against zero gives back, for constants c and d of which one is
