@@ -34,7 +34,7 @@ func (f *fn) balance() {
 		if !free {
 			return
 		}
-		if ((seen+1)*moves+(choices-1)/2)/choices > (seen*moves+(choices-1)/2)/choices {
+		if ((seen+1)*moves+choices/2)/choices > (seen*moves+choices/2)/choices {
 			*in = moved
 		}
 		seen++
