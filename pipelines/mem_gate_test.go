@@ -135,7 +135,7 @@ func TestSharedUnit(t *testing.T) {
 	m := newPath(t, MemConfig{})
 	for sp := 0; sp < 4; sp++ {
 		a := access(100, isa.ClassLDS, 4, stride(0, 4))
-		a.SubPartition = sp
+		a.SubPartition, a.Slot = sp, sp
 		if got, want := m.Access(a).Result, uint64(123+sp); got != want {
 			t.Errorf("LDS of sub-partition %d: result at %d, want %d", sp, got, want)
 		}
@@ -177,28 +177,30 @@ func TestCoalescing(t *testing.T) {
 	}
 }
 
-// TestL1Banks: passes of loads that hit: bank conflicts as in shared memory, four tags a cycle.
+// TestL1Banks: passes of loads that hit: bank conflicts as in shared memory, four tags a cycle. A conflict comes back every other cycle, behind
+// the last tag.
 func TestL1Banks(t *testing.T) {
 	for _, c := range []struct {
-		name   string
-		size   uint8
-		addr   func(lane int) uint64
-		passes int
+		name        string
+		size        uint8
+		addr        func(lane int) uint64
+		banks, tags int // passes
 	}{
-		{"words in a row", 4, stride(page, 4), 1},
-		{"stride 4", 4, stride(page, 16), 4},
-		{"stride 32", 4, stride(page, 128), 32},
-		{"stride 33: other line and other bank for each lane", 4, stride(page, 132), 8},
-		{"two lines in turn", 4, func(l int) uint64 { return page + uint64(l%2*128+l*4) }, 1},
-		{"one word", 4, stride(page, 0), 1},
-		{"one 128-bit word", 16, stride(page, 0), 4},
+		{"words in a row", 4, stride(page, 4), 1, 1},
+		{"stride 4", 4, stride(page, 16), 4, 1},
+		{"stride 32", 4, stride(page, 128), 32, 8},
+		{"stride 33: other line and other bank for each lane", 4, stride(page, 132), 1, 8},
+		{"two lines in turn", 4, func(l int) uint64 { return page + uint64(l%2*128+l*4) }, 1, 1},
+		{"one word", 4, stride(page, 0), 1, 1},
+		{"one 128-bit word", 16, stride(page, 0), 4, 1},
 	} {
 		m := newPath(t, MemConfig{WarmL2: true})
 		m.Access(access(100, isa.ClassLDG, c.size, c.addr))
 		got := m.Access(access(5000, isa.ClassLDG, c.size, c.addr))
 		groups := int(laneGroups(^uint32(0), widthIndex(c.size)))
-		if want := uint64(5032 + 2*(c.passes-groups)); got.Wavefronts != c.passes || got.Result != want || got.Level != LevelL1 {
-			t.Errorf("%s: %d passes, result at %d from %v; want %d, %d, l1", c.name, got.Wavefronts, got.Result, got.Level, c.passes, want)
+		passes, want := max(c.banks, c.tags), uint64(5032+c.tags-1+2*(c.banks-groups))
+		if got.Wavefronts != passes || got.Result != want || got.Level != LevelL1 {
+			t.Errorf("%s: %d passes, result at %d from %v; want %d, %d, l1", c.name, got.Wavefronts, got.Result, got.Level, passes, want)
 		}
 	}
 }
@@ -421,6 +423,30 @@ func TestDRAMQueues(t *testing.T) {
 			if same && got != at {
 				t.Errorf("line %d starts at %d, want %d", line, got, at)
 			}
+		}
+	}
+}
+
+// TestReplayLoss: warps with conflicts of 16 passes. One takes a pass every other cycle; two to four 1.33 cycles a pass together, on one
+// sub-partition or on several; eight a pass a cycle.
+func TestReplayLoss(t *testing.T) {
+	for _, c := range []struct {
+		warps, subPartitions int
+		want                 float64 // cycles a pass
+	}{{1, 1, 2}, {2, 1, 1.33}, {2, 2, 1.33}, {4, 4, 1.33}, {4, 2, 1.33}, {8, 4, 1}} {
+		m := newPath(t, MemConfig{WarmL2: true})
+		m.Access(access(100, isa.ClassLDG, 4, stride(page, 64)))
+		const rounds = 32
+		var end uint64
+		for range rounds {
+			for w := range c.warps {
+				a := access(5000, isa.ClassLDG, 4, stride(page, 64))
+				a.Slot, a.SubPartition = w, w%c.subPartitions
+				end = max(end, m.Access(a).Result)
+			}
+		}
+		if got := float64(end-5000) / float64(rounds*16*c.warps); got < c.want-0.03 || got > c.want+0.12 {
+			t.Errorf("%d warps on %d sub-partitions: %.2f cycles a pass, want %.2f", c.warps, c.subPartitions, got, c.want)
 		}
 	}
 }

@@ -93,3 +93,72 @@ func TestAtomicSlices(t *testing.T) {
 		}
 	}
 }
+
+// TestColdBuffers: each buffer of a cold launch has a share of its own: lookups in a table do not use up that of a stream, nor the stream's stand
+// in for the table's. Where the launch does not fit L2 only lookups share, in buffers that fit.
+func TestColdBuffers(t *testing.T) {
+	const table, stream = page, page + 1<<30
+	for _, c := range []struct {
+		name        string
+		streamBytes uint64
+		gather      bool // lookups
+		own         int  // of 200 lines looked up, from DRAM
+		ownStream   int  // of 64 lines read behind them
+	}{
+		{"table of 64 lines an SM", 132 * 64 * 128, true, 61, 64},
+		{"read in order", 132 * 64 * 128, false, 64, 64},
+		{"half of the stream is this SM's", 132 * 32 * 128, true, 61, 32},
+		{"stream beyond L2", 1 << 28, true, 61, 64},
+		{"stream beyond L2, read in order", 1 << 28, false, 200, 64},
+		{"no lookups in a buffer beyond L2 share", 1 << 28, false, 200, 64},
+	} {
+		cfg := MemConfig{L2Bytes: 60 << 20, AllSMsActive: true, SMs: 132, FootprintBytes: 132*64*128 + c.streamBytes,
+			Buffers: []MemBuffer{{Addr: stream, Bytes: c.streamBytes}, {Addr: table, Bytes: 132 * 64 * 128}}}
+		m := newPath(t, cfg)
+		lines := func(from uint64, n, step int, gather bool) (own int) {
+			for i := range n {
+				ld := access(uint64(1000+i*1000), isa.ClassLDG, 4, stride(from+uint64(i*step%8192)*128, 4))
+				ld.Gather = gather
+				own += m.Access(ld).DRAMBytes
+			}
+			return own / 128
+		}
+		if own, next := lines(table, 200, 41, c.gather), lines(stream, 64, 1, false); own < c.own-2 || own > c.own+2 || next != c.ownStream {
+			t.Errorf("%s: %d lines of the table and %d of the stream from DRAM, want %d and %d", c.name, own, next, c.own, c.ownStream)
+		}
+	}
+}
+
+// TestFarHits: lookups that find what other SMs brought in find some of it in the far half of L2 only, most while a quarter of the data is missing.
+func TestFarHits(t *testing.T) {
+	for _, c := range []struct{ missing, want float64 }{{1, 0}, {0.25, 0.125}, {0.01, 0.045}, {0, 0}} {
+		s := coldShare{total: 1 << 20, missing: c.missing}
+		n := 0
+		for range 10000 {
+			if s.farHit() {
+				n++
+			}
+		}
+		if got := float64(n) / 10000; got < c.want-0.01 || got > c.want+0.01 {
+			t.Errorf("with %.2f of the data missing %.3f hits are far, want %.3f", c.missing, got, c.want)
+		}
+	}
+}
+
+// TestUnitSpaced: an instruction that comes back for its passes leaves the unit to others in between; the unit's cycles are the limit of many.
+func TestUnitSpaced(t *testing.T) {
+	unit := NewShared("SM[0].Unit")
+	q := NewUnitQueue(unit, 4)
+	if first, last := q.TakeSpaced(100, 2, 3, 2, 11); first != 100 || last != 122 {
+		t.Errorf("three passes: %d to %d, want 100 to 122", first, last)
+	}
+	if first, last := q.TakeSpaced(100, 2, 3, 2, 11); first != 102 || last != 124 {
+		t.Errorf("three more behind them: %d to %d, want 102 to 124", first, last)
+	}
+	for range 10 {
+		NewUnitQueue(unit, 4).TakeSpaced(100, 2, 32, 2, 11)
+	}
+	if _, last := NewUnitQueue(unit, 4).TakeSpaced(100, 2, 32, 2, 11); last < 100+2*32*10 || last > 100+2*32*13 {
+		t.Errorf("the last of eleven: ends at %d", last)
+	}
+}

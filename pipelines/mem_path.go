@@ -94,7 +94,7 @@ type MemPath struct {
 	l1            sectorCache
 	l2            sectorCache
 	near          sectorCache // lines that the near partition of L2 holds, for one SM alone
-	ret           []ticks     // next free time of each sub-partition's return port
+	ret           []ticks     // next free time of the way back to each warp slot
 	missRet       []ticks     // next free time of the return path of misses, one for missReturnShare sub-partitions
 	data          ticks       // next free time of the L1 data array
 	misses        leaveRing
@@ -126,7 +126,7 @@ func NewMemPath(a *configs.Arch, cfg MemConfig) (*MemPath, error) {
 	for i := range m.queues {
 		m.queues[i] = newMemQueue(p.queueDepth, p.lgQueueDepth, p.sharedBuffer)
 	}
-	m.ret = make([]ticks, p.subPartitions)
+	m.ret = make([]ticks, max(a.Occupancy.MaxWarps, 64))
 	m.missRet = make([]ticks, (p.subPartitions+p.missReturnShare-1)/p.missReturnShare)
 	m.lsu = newCalendar()
 	m.l1 = newSectorCache(p.l1Bytes, p.lineBytes, p.l1Ways)

@@ -137,7 +137,7 @@ func (m *MemPath) accessShared(a MemAccess, t *MemTiming) {
 	t.SourcesRead, t.SlotFree = left+p.readDelay, left
 	if e.Load && !m.dropsResult(e) {
 		// The latencies are those of conflict-free accesses, their groups included.
-		t.Result = m.hitReturn(a.SubPartition, first, passes, max(groups, laneGroups(e.Exec, width)), ticksCycle) + latency
+		t.Result = m.hitReturn(a.Slot, first, passes, max(groups, laneGroups(e.Exec, width)), ticks(passes)*ticksCycle) + latency
 		t.Complete = t.Result
 		return
 	}

@@ -28,7 +28,7 @@ func TestSharedRateOfTheUnit(t *testing.T) {
 		var first, last uint64
 		for i := uint64(0); i < rounds; i++ {
 			for sp := range a.SM.SubPartitions {
-				r := m.Access(MemAccess{Cycle: 100 + i, SubPartition: sp, Class: isa.ClassLDS, Effect: e})
+				r := m.Access(MemAccess{Cycle: 100 + i, SubPartition: sp, Slot: sp, Class: isa.ClassLDS, Effect: e})
 				if i == 0 && sp == 0 {
 					first = r.Result
 				}

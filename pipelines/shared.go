@@ -65,6 +65,19 @@ func NewUnitQueue(unit *Shared, places int) *UnitQueue {
 	return &UnitQueue{unit: unit, entries: newLeaveRing(places)}
 }
 
+// TakeSpaced is Take for an instruction that comes back for each of its passes: the next is due spacing cycles after the one before, and what
+// stands behind it in the queue uses the unit in between. It returns the first cycles of the first and the last pass.
+func (q *UnitQueue) TakeSpaced(cycle uint64, port, passes, length, spacing int) (first, last uint64) {
+	first, _ = q.unit.Take(max(cycle, q.port), length)
+	last = first
+	for range passes - 1 {
+		last, _ = q.unit.Take(last+uint64(spacing), length)
+	}
+	q.port = first + uint64(max(port, length))
+	q.entries.push(first)
+	return first, last
+}
+
 // IssueAt is the first cycle at which an instruction for the unit can issue.
 func (q *UnitQueue) IssueAt() uint64 { return q.entries.freeAt() }
 

@@ -76,7 +76,7 @@ func (p *smsp) book(w *warp, c *timing, e *isa.Effect, t uint64, off bool) (done
 		sm.send(p, w, c, e, t)
 		return 0
 	}
-	start := t
+	start, last := t, t // of the first and the last pass
 	hold := int(c.hold)
 	if off {
 		hold = int(c.offHold)
@@ -89,7 +89,11 @@ func (p *smsp) book(w *warp, c *timing, e *isa.Effect, t uint64, off bool) (done
 		if byLane {
 			passes = pipelines.ConstPasses(e.Addr, e.Exec)
 		}
-		start = p.throughQueue(c, t, hold, passes)
+		if u := p.unitOf(c); byLane && u != nil {
+			start, last = u.TakeSpaced(t, hold, passes, int(max(c.sharedFor, 1)), passLatency)
+		} else {
+			start = p.throughQueue(c, t, hold, passes)
+		}
 	} else if len(k.pipes) > 0 {
 		n := k.pipes[0]
 		for _, q := range k.pipes[1:] {
@@ -110,7 +114,7 @@ func (p *smsp) book(w *warp, c *timing, e *isa.Effect, t uint64, off bool) (done
 	done = start + uint64(c.latency) + passLatency*uint64(e.ExtraPasses)
 	if c.kind == kindConst && e.HasConst {
 		if byLane {
-			done = sm.consts.LoadLanes(start, uint64(max(c.sharedFor, 1)), e.ConstBank, e.Addr, e.Exec)
+			done = max(sm.consts.LoadLanes(start, passLatency, e.ConstBank, e.Addr, e.Exec), last+uint64(c.latency))
 		} else {
 			done = sm.consts.Load(start, e.ConstBank, e.ConstAddr)
 		}
@@ -128,19 +132,28 @@ func (p *smsp) book(w *warp, c *timing, e *isa.Effect, t uint64, off bool) (done
 }
 
 // passLatency is how much later a result comes with each further pass. Measured on the H200: MATCH.ANY, one distinct value 28
-// cycles, 32 distinct values 368 (three and four independent chains of one warp).
+// cycles, 32 distinct values 368 (three and four independent chains of one warp); LDC of 2 to 32 distinct addresses 10.8 to 10.9 cycles a
+// pass in a chain, 2.0 in many (`ldcdiv` in testdata/memory_kernels_h200).
 const passLatency = 11
+
+// unitOf is the sub-partition's own queue in front of the unit that an instruction goes to, nil if it has none.
+func (p *smsp) unitOf(c *timing) *pipelines.UnitQueue {
+	if c.shared < 0 || int(c.shared) == p.sm.mach.lsu {
+		return nil
+	}
+	return p.units[c.shared]
+}
 
 // throughQueue takes an instruction through the queue of memory instructions to the unit behind it: the load/store unit,
 // another unit of the SM, or a pipe of the sub-partition.
 func (p *smsp) throughQueue(c *timing, t uint64, port, passes int) (start uint64) {
 	sm := p.sm
 	passes *= int(max(c.sharedFor, 1))
-	switch {
+	switch u := p.unitOf(c); {
 	case c.shared < 0 || int(c.shared) == sm.mach.lsu:
 		return sm.mem.Through(t, p.id, port, nil, passes)
-	case p.units[c.shared] != nil:
-		return p.units[c.shared].Take(t, port, passes)
+	case u != nil:
+		return u.Take(t, port, passes)
 	case sm.shared[c.shared] != nil:
 		return sm.mem.Through(t, p.id, port, sm.shared[c.shared], passes)
 	}
