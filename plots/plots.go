@@ -78,8 +78,8 @@ func EncodeLook(f Figure, format string, w, h vg.Length, style string) ([]byte, 
 	if h == 0 {
 		h = DefaultHeight
 	}
-	if w < minWidth || h < minHeight {
-		return nil, fmt.Errorf("a picture of %.0f x %.0f points is too small; the least is %.0f x %.0f", w.Points(), h.Points(), minWidth.Points(), minHeight.Points())
+	if w < MinWidth || h < MinHeight {
+		return nil, fmt.Errorf("a picture of %.0f x %.0f points is too small; the least is %.0f x %.0f", w.Points(), h.Points(), MinWidth.Points(), MinHeight.Points())
 	}
 	var canvas vg.CanvasWriterTo
 	switch format {

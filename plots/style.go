@@ -49,9 +49,12 @@ const (
 	labelSize = 9.5 * vg.Length(1)
 	tickSize  = 9 * vg.Length(1)
 	valueSize = 8 * vg.Length(1)
+)
 
-	minWidth  = 240 * vg.Length(1)
-	minHeight = 160 * vg.Length(1)
+// MinWidth and MinHeight are the least size of a picture, in points: 320 x 214 px at 96 dots an inch.
+const (
+	MinWidth  = 240 * vg.Length(1)
+	MinHeight = 160 * vg.Length(1)
 )
 
 // pen holds the fonts of one drawing.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -86,8 +87,8 @@ func plotOptions(cmd *cobra.Command) (opt study.PlotOptions, err error) {
 	}
 	w, _ := strconv.Atoi(m[1])
 	h, _ := strconv.Atoi(m[2])
-	if w == 0 || h == 0 {
-		return opt, usageError{fmt.Errorf("--size: %s holds no picture; at least 1x1, and axes need some 300x200", size)}
+	if least, low := plots.MinWidth.Points()/pointsPerPixel, plots.MinHeight.Points()/pointsPerPixel; float64(w) < least || float64(h) < low {
+		return opt, usageError{fmt.Errorf("--size: %s is too small; at least %.0fx%.0f", size, math.Ceil(least), math.Ceil(low))}
 	}
 	if w > 8000 || h > 8000 {
 		return opt, usageError{fmt.Errorf("--size: %s is too large; at most 8000x8000", size)}
