@@ -11,6 +11,7 @@ type region struct {
 	head  *block // the convergence barrier is set at its end
 	join  *block
 	body  map[*block]bool // blocks from head to join, without either
+	entry *block          // where several places outside enter the body: the head is a block to be put in front of it
 	slot  int             // convergence barrier register
 	unit  int             // private unit that it lies in, -1: the unit itself
 	calls map[int]bool    // private units that lanes can be in meanwhile
@@ -33,6 +34,7 @@ func (f *fn) converge() {
 		}
 	}
 	regions = mergeRegions(regions)
+	f.placeEntries(regions)
 	if len(f.entries) > 0 || f.hasStandardCalls() {
 		regions = f.aroundCalls(regions, u)
 	}
@@ -83,8 +85,14 @@ func (f *fn) regionOf(b *block) *region {
 			body[x] = true
 			work = append(work, x.succs...)
 		}
-		if ok {
+		if !ok {
+			continue
+		}
+		switch entries, elsewhere := entriesOf(head, body); {
+		case !elsewhere:
 			return &region{head: head, join: join, body: body}
+		case len(entries) == 1:
+			return &region{head: head, join: join, body: body, entry: entries[0]}
 		}
 	}
 	return nil
