@@ -26,6 +26,8 @@ func decIADD3(d *decoder) {
 		u.exec = execIADD3Shift
 	case d.usesCC():
 		d.decCC(3)
+	case d.has(ModWide):
+		d.decIADD3Wide()
 	case !d.has(ModX) && !carries:
 		d.ints(3)
 		u.exec = execIADD3
@@ -41,6 +43,48 @@ func decIADD3(d *decoder) {
 		}
 		u.exec = execIADD3Carry
 	}
+}
+
+// decIADD3Wide is UIADD3.64 of compute capability 12.0: pairs, with one carry out.
+func (d *decoder) decIADD3Wide() {
+	u := d.u
+	for i := range 3 {
+		_, plus := d.addend(i)
+		k := modKind(0)
+		if d.flags(i)&(Neg|Inv) != 0 {
+			k = modInv
+		}
+		u.s[i], u.s[i+3] = d.raw(i, 0, k), d.raw(i, 1, k)
+		u.imm += plus
+	}
+	u.ps[0] = pref{idx: predTrue, inv: allLanes}
+	if d.has(ModX) {
+		u.ps[0] = d.carryIn(0)
+	}
+	d.dpair()
+	u.exec = execIADD3Wide
+}
+
+func execIADD3Wide(w *Warp, u *uop, m uint32) {
+	var v [3][2]*lanes
+	for i := range v {
+		v[i] = [2]*lanes{w.val(&u.s[i]), w.val(&u.s[i+3])}
+	}
+	d, dh := w.out(u, 0, m), w.out(u, 1, m)
+	x := w.pred(u.ps[0])
+	var cp uint32
+	for i := range d {
+		s, over := uint64(u.imm)+uint64(x>>uint(i)&1), uint64(0)
+		for k := range v {
+			var c uint64
+			s, c = bits.Add64(s, uint64(v[k][1][i])<<32|uint64(v[k][0][i]), 0)
+			over += c
+		}
+		d[i], dh[i] = uint32(s), uint32(s>>32)
+		cp |= bit(over != 0) << uint(i)
+	}
+	w.commit(u, 2, m)
+	w.setPred(u.pd[0], m, cp)
 }
 
 func execIADD3(w *Warp, u *uop, m uint32) {

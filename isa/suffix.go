@@ -366,7 +366,7 @@ func (in *Inst) otherSuffix(add func(string), flag func(ModFlags, string)) {
 		flag(ModDiv, "DIV")
 		flag(ModConv, "CONV")
 		flag(ModAllLanes, "ALL")
-		if in.Op == OpBSSY || in.Op == OpBSYNC || in.Op == OpBREAK || in.Op == OpWARPSYNC {
+		if in.Op == OpBRA || in.Op == OpBSSY || in.Op == OpBSYNC || in.Op == OpBREAK || in.Op == OpWARPSYNC {
 			add(m.Sub.String())
 		}
 		flag(ModClear, "CLEAR")

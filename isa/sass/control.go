@@ -44,6 +44,8 @@ func (f *Function) takeSched(r *rawInst) {
 // Volta on: 21 bits at bit 41 of the second word: stall, yield, write and read barrier, wait mask, reuse.
 // Maxwell, Pascal: three 21-bit fields in the group's word. Kepler: seven 8-bit fields.
 func decodeControl(sm int, r *rawInst, in *isa.Inst) (ok bool, err error) {
+	waits := in.Ctrl.WaitMask // of DEPBAR's operands
+	defer func() { in.Ctrl.WaitMask |= waits }()
 	none := isa.Control{Stall: 1, Yield: true, WriteBar: isa.NoBar, ReadBar: isa.NoBar}
 	in.Ctrl = none
 	switch {

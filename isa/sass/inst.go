@@ -2,6 +2,7 @@ package sass
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/sarchlab/smsim/isa"
@@ -78,6 +79,14 @@ func parseText(sm int, text string) (in isa.Inst, label string, err error) {
 			in.Mod.Tex.Dim = d
 			continue
 		}
+		if op == isa.OpDEPBAR && strings.HasPrefix(t, "{") { // DEPBAR.LE SB0, 0x0, {2,1}: further barriers, which must be clear
+			mask, ok := barrierList(t)
+			if !ok {
+				return in, "", &unknownError{fmt.Sprintf("operand %q of %s", t, mnemonic)}
+			}
+			in.Ctrl.WaitMask |= mask
+			continue
+		}
 		plain := takeLanes(&in, len(ops), t)
 		o, ok := p.parse(plain)
 		if !ok {
@@ -96,6 +105,18 @@ func parseText(sm int, text string) (in isa.Inst, label string, err error) {
 	}
 	widenAddress(&in, narrowBase)
 	return in, label, nil
+}
+
+// barrierList reads a list of dependency barriers, {5,4,3}.
+func barrierList(s string) (mask uint8, ok bool) {
+	for _, d := range strings.Split(strings.Trim(s, "{} "), ",") {
+		n, err := strconv.ParseUint(strings.TrimSpace(d), 10, 8)
+		if err != nil || n > 5 {
+			return 0, false
+		}
+		mask |= 1 << n
+	}
+	return mask, true
 }
 
 // spacesToCommas separates "R2 -0x350" as indirect jumps, calls and returns print it.

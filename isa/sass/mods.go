@@ -92,8 +92,8 @@ var ownModifiers = map[isa.Op]map[string]isa.Mod{
 	isa.OpMEMBAR:   {"ALL": {}, "SC": {}, "CTA": {Flags: isa.ModCTA}},
 	isa.OpLD:       {"SM": {Flags: isa.ModCTA}, "CTA": {Flags: isa.ModCTA}}, // ordered within the SM: L1 serves it
 	isa.OpLDG:      {"SM": {Flags: isa.ModCTA}, "CTA": {Flags: isa.ModCTA}},
-	isa.OpLDS:      {"U": {}}, // unaligned: Maxwell's and Turing's LDS.U
-	isa.OpBRA:      {"U": {Flags: isa.ModU}},
+	isa.OpLDS:      {"U": {}},                                          // unaligned: Maxwell's and Turing's LDS.U
+	isa.OpBRA:      {"U": {Flags: isa.ModU}, "ANY": {Sub: isa.SubAny}}, // .U.ANY: its predicate is one of the warp
 	isa.OpBRX:      {"U": {Flags: isa.ModU}},
 	isa.OpFRND:     {"INT": {}},
 	isa.OpUFRND:    {"INT": {}},

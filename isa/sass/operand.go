@@ -157,7 +157,7 @@ func (p *operandParser) register(s string) (isa.Operand, bool) {
 		o = isa.P(isa.PT)
 	case base == "UPT":
 		o = isa.UP(isa.PT)
-	case base == "PR":
+	case base == "PR" || base == "UPR":
 		o = isa.P(isa.PT)
 		o.Imm = allPredicates
 	case base == "CC": // with a test behind it: NOP CC.T
