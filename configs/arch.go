@@ -230,9 +230,10 @@ type LSU struct {
 	StoreBuffer       int `yaml:"store_buffer,optional"`
 	StoreBurstSectors int `yaml:"store_burst_sectors,optional"`
 	// Constant caches: line, and the part of a line that a first-level miss brings in when the second level has it.
-	ConstantLine   int `yaml:"constant_line_bytes,optional"`
-	ConstantSector int `yaml:"constant_sector_bytes,optional"`
-	ConstantWays   int `yaml:"constant_ways,optional"`
+	ConstantLine   int  `yaml:"constant_line_bytes,optional"`
+	ConstantSector int  `yaml:"constant_sector_bytes,optional"`
+	ConstantWays   int  `yaml:"constant_ways,optional"`
+	ConstantApart  bool `yaml:"constant_operands_apart,optional"` // operands have a first level of their own beside that of LDC
 	// Wait of a constant operand that the second level has, where it differs from an LDC's; 0: constant_miss.
 	ConstantOperandMiss int `yaml:"constant_operand_miss,optional"`
 

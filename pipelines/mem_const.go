@@ -12,9 +12,12 @@ import (
 // operands of arithmetic instructions (which wait before issue, warp state imc_miss) and LDC, ULDC (which wait for a
 // result). Both levels are empty at the start of a launch.
 //
-// A first-level line fills sector by sector from the second level and as a whole from beyond it.
+// A first-level line fills sector by sector from the second level and as a whole from beyond it. Operands have a first level of their
+// own (Nsight Compute's IMC) beside that of LDC (IDC) where constant_operands_apart says so. Measured on the H200: `overhead` reads c[0x0][0x210] by LDC,
+// then its ULDC of c[0x0][0x208], in the same sector, waits about 58 cycles as imc_miss in cold launches.
 type ConstCache struct {
-	first, second                   sectorCache
+	first, operands, second         sectorCache
+	apart                           bool // operands are used
 	lineShift, sectorShift          uint
 	latency, missSecond, missBeyond uint64
 	operandSecond                   uint64 // missSecond of an operand
@@ -31,6 +34,8 @@ func NewConstCache(a *configs.Arch) (*ConstCache, error) {
 	}
 	return &ConstCache{
 		first:         newSectorCache(orInt(l.ConstantBytes, 2048), line, orInt(l.ConstantWays, 4)),
+		operands:      newSectorCache(orInt(l.ConstantBytes, 2048), line, orInt(l.ConstantWays, 4)),
+		apart:         l.ConstantApart,
 		second:        newSectorCache(orInt(l.Constant15Bytes, 65536), line, 8),
 		lineShift:     log2(line),
 		sectorShift:   log2(sector),
@@ -46,13 +51,17 @@ func NewConstCache(a *configs.Arch) (*ConstCache, error) {
 // it has the value: the same cycle when the first level holds it. The miss is under way after the first call; calling
 // again while it is gives the same answer.
 func (c *ConstCache) Operand(cycle uint64, bank uint8, addr uint32) (ready uint64, hit bool) {
-	ready = c.lookup(cycle, bank, addr, c.operandSecond)
+	first := &c.first
+	if c.apart {
+		first = &c.operands
+	}
+	ready = c.lookup(first, cycle, bank, addr, c.operandSecond)
 	return ready, ready <= cycle
 }
 
 // Load books an LDC or ULDC issued at the cycle for one address and returns when its result can be used.
 func (c *ConstCache) Load(cycle uint64, bank uint8, addr uint32) (result uint64) {
-	return c.lookup(cycle, bank, addr, c.missSecond) + c.latency
+	return c.lookup(&c.first, cycle, bank, addr, c.missSecond) + c.latency
 }
 
 // ConstPasses is the number of passes of an LDC whose lanes read the given addresses: one for each distinct address, whether or not
@@ -82,18 +91,18 @@ func (c *ConstCache) LoadLanes(cycle, interval uint64, bank uint8, addr *[32]uin
 	seen, n := distinct(addr, mask)
 	result = cycle
 	for i, a := range seen[:n] {
-		result = max(result, c.lookup(cycle+uint64(i)*interval, bank, uint32(a), c.missSecond))
+		result = max(result, c.lookup(&c.first, cycle+uint64(i)*interval, bank, uint32(a), c.missSecond))
 	}
 	return result + c.latency + c.index
 }
 
-// lookup returns the cycle at which the first level has the sector; second is the time the second level takes.
-func (c *ConstCache) lookup(cycle uint64, bank uint8, addr uint32, second uint64) uint64 {
+// lookup returns the cycle at which a first level has the sector; second is the time the second level takes.
+func (c *ConstCache) lookup(first *sectorCache, cycle uint64, bank uint8, addr uint32, second uint64) uint64 {
 	line := uint64(bank)<<32 | uint64(addr>>c.lineShift)
 	bit := uint32(1) << (addr >> c.sectorShift & (1<<(c.lineShift-c.sectorShift) - 1))
-	entry, victim := c.first.find(line)
+	entry, victim := first.find(line)
 	if entry == nil {
-		c.first.replace(victim, line)
+		first.replace(victim, line)
 		entry = victim
 	}
 	if entry.sectors&bit != 0 {

@@ -45,6 +45,7 @@ var mechanisms = [...]Mechanism{
 	{"local_write_through", "local stores stay in L1", []string{"lsu.local_stays=true"}},
 	{"miss_limit", "any number of misses can be outstanding", []string{"lsu.misses_in_flight=1048576"}},
 	{"store_queue", "stores leave the SM at once", []string{"lsu.store_buffer=65536", "lsu.store_bytes_per_cycle=4096"}},
+	{"constant_operands", "constant operands and LDC share a first level", []string{"lsu.constant_operands_apart=false"}},
 	{"constant_cache", "constants are a load's latency away at most", []string{"lsu.constant_operand_miss=1", "lsu.constant_miss=25", "lsu.constant_miss_l2=25"}},
 	{"l2_bandwidth", "L2 answers at any rate", []string{"memory.l2_bytes_per_cycle=4096", "memory.l2_bytes_per_cycle_all=4096"}},
 	{"l2_array", "L2's data array takes any number of writes", []string{"memory.l2_array_bytes_per_cycle_all=4096"}},
