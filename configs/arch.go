@@ -233,7 +233,7 @@ type LSU struct {
 	ConstantLine   int  `yaml:"constant_line_bytes,optional"`
 	ConstantSector int  `yaml:"constant_sector_bytes,optional"`
 	ConstantWays   int  `yaml:"constant_ways,optional"`
-	ConstantApart  bool `yaml:"constant_operands_apart,optional"` // operands have a first level of their own beside that of LDC
+	ConstantApart  bool `yaml:"constant_operands_apart,optional"` // in cold launches operands have a first level of their own beside that of LDC
 	// Wait of a constant operand that the second level has, where it differs from an LDC's; 0: constant_miss.
 	ConstantOperandMiss int `yaml:"constant_operand_miss,optional"`
 

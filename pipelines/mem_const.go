@@ -13,11 +13,10 @@ import (
 // result). Both levels are empty at the start of a launch.
 //
 // A first-level line fills sector by sector from the second level and as a whole from beyond it. Operands have a first level of their
-// own (Nsight Compute's IMC) beside that of LDC (IDC) where constant_operands_apart says so. Measured on the H200: `overhead` reads c[0x0][0x210] by LDC,
-// then its ULDC of c[0x0][0x208], in the same sector, waits about 58 cycles as imc_miss in cold launches.
+// own (Nsight Compute's IMC) beside that of LDC (IDC) after OperandsApart.
 type ConstCache struct {
-	first, operands, second         sectorCache
-	apart                           bool // operands are used
+	first, second                   sectorCache
+	operands                        *sectorCache // first level of operands; nil: first
 	lineShift, sectorShift          uint
 	latency, missSecond, missBeyond uint64
 	operandSecond                   uint64 // missSecond of an operand
@@ -34,8 +33,6 @@ func NewConstCache(a *configs.Arch) (*ConstCache, error) {
 	}
 	return &ConstCache{
 		first:         newSectorCache(orInt(l.ConstantBytes, 2048), line, orInt(l.ConstantWays, 4)),
-		operands:      newSectorCache(orInt(l.ConstantBytes, 2048), line, orInt(l.ConstantWays, 4)),
-		apart:         l.ConstantApart,
 		second:        newSectorCache(orInt(l.Constant15Bytes, 65536), line, 8),
 		lineShift:     log2(line),
 		sectorShift:   log2(sector),
@@ -47,13 +44,20 @@ func NewConstCache(a *configs.Arch) (*ConstCache, error) {
 	}, nil
 }
 
+// OperandsApart gives operands a first level of their own. Measured on the H200 in cold launches: `overhead` reads c[0x0][0x210] by LDC, then its ULDC of
+// c[0x0][0x208], in the same sector, waits about 58 cycles as imc_miss. The 284 cycles of its repeated launches leave no room for that.
+func (c *ConstCache) OperandsApart() {
+	own := c.first.empty()
+	c.operands = &own
+}
+
 // Operand looks up a constant operand of an instruction that could issue at the cycle. ready is the first cycle at which
 // it has the value: the same cycle when the first level holds it. The miss is under way after the first call; calling
 // again while it is gives the same answer.
 func (c *ConstCache) Operand(cycle uint64, bank uint8, addr uint32) (ready uint64, hit bool) {
 	first := &c.first
-	if c.apart {
-		first = &c.operands
+	if c.operands != nil {
+		first = c.operands
 	}
 	ready = c.lookup(first, cycle, bank, addr, c.operandSecond)
 	return ready, ready <= cycle

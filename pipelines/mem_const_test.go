@@ -42,6 +42,23 @@ func TestConstOperand(t *testing.T) {
 	}
 }
 
+// TestOperandsApart: an operand does not find what LDC brought to its own first level, but the second level has it.
+func TestOperandsApart(t *testing.T) {
+	l := h200(t).LSU
+	for _, apart := range []bool{false, true} {
+		c := constCache(t)
+		want := uint64(1000)
+		if apart {
+			c.OperandsApart()
+			want += uint64(l.ConstantOperandMiss)
+		}
+		c.Load(0, 0, 0x210)
+		if got, _ := c.Operand(1000, 0, 0x208); got != want {
+			t.Errorf("apart %v: operand at %d, want %d", apart, got, want)
+		}
+	}
+}
+
 // TestConstLanes: each distinct address takes a pass, bytes of one word too; an address in a register takes 3 cycles more.
 func TestConstLanes(t *testing.T) {
 	c := constCache(t)

@@ -43,6 +43,11 @@ func newSectorCache(bytes, lineBytes, ways int) sectorCache {
 	return c
 }
 
+// empty is a cache of the same shape that holds nothing.
+func (c *sectorCache) empty() sectorCache {
+	return sectorCache{ways: c.ways, sets: c.sets, pages: make([][]cacheLine, len(c.pages)), others: c.others}
+}
+
 // alternatives are the sets besides its own in which a line of L1 may lie.
 const alternatives = 3
 

@@ -80,6 +80,9 @@ func build(e *sim.Engine, a *configs.Arch, m *machine, k *isa.Kernel, path *pipe
 	if err != nil {
 		return nil, err
 	}
+	if opt.Cold && a.LSU.ConstantApart {
+		consts.OperandsApart()
+	}
 	s := &SM{mach: m, kernel: k, mem: path, consts: consts, policy: pol, issueWidth: max(1, a.SM.IssueWidth),
 		issueInterval: uint64(max(1, a.SM.IssueInterval)), readRelease: readReleaseCycles, signalLatency: uint8(a.SM.SignalLatency),
 		cyclesPerNS: float64(e.Clock.Freq()) / 1e9, noSkip: opt.NoSkip, maxCycles: opt.MaxCycles, progress: opt.Progress,
