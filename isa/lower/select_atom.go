@@ -1,9 +1,20 @@
 package lower
 
-import "github.com/sarchlab/smsim/isa"
+import (
+	"slices"
+	"strings"
+
+	"github.com/sarchlab/smsim/isa"
+)
 
 var atomOps = map[string]isa.Sub{"add": isa.SubAdd, "min": isa.SubMin, "max": isa.SubMax, "inc": isa.SubInc, "dec": isa.SubDec,
 	"and": isa.SubAnd, "or": isa.SubOr, "xor": isa.SubXor, "exch": isa.SubExch, "cas": isa.SubCAS}
+
+// atomTypes are the types that each operation has.
+var atomTypes = map[string]string{
+	"add": "u32 s32 u64 f16 f16x2 bf16 bf16x2 f32 f64", "min": "u32 s32 u64 s64", "max": "u32 s32 u64 s64", "inc": "u32", "dec": "u32",
+	"and": "b32 b64", "or": "b32 b64", "xor": "b32 b64", "exch": "b32 b64 b128", "cas": "b16 b32 b64 b128",
+}
 
 // ruleAtom is atom and, without a result, red.
 func ruleAtom(result bool) rule {
@@ -15,12 +26,24 @@ func ruleAtom(result bool) rule {
 		space := x.takeSpace()
 		x.takeMemOrder()
 		name := x.take("add", "min", "max", "inc", "dec", "and", "or", "xor", "exch", "cas")
+		if name == "" {
+			x.fail("%s lacks an operation such as .add", x.in.Op)
+			return
+		}
+		if v := x.takeVector(); v > 1 {
+			x.fail("%s is not modelled: atomics on vectors", x.in.Name())
+			return
+		}
 		t := x.typ("b16 b32 u32 s32 b64 u64 s64 f16 f16x2 bf16 bf16x2 f32 f64 b128")
 		if x.err != nil {
 			return
 		}
-		if name == "" {
-			x.fail("%s lacks an operation such as .add", x.in.Op)
+		if types := strings.Fields(atomTypes[name]); !slices.Contains(types, t.name) {
+			x.fail("%s.%s has no type .%s; it takes %s", x.in.Op, name, t.name, oneOf(types))
+			return
+		}
+		if !result && (name == "exch" || name == "cas") {
+			x.fail("red has no .%s: without its result use atom with _ as destination", name)
 			return
 		}
 		n := 2

@@ -46,6 +46,10 @@ const compareTypes = "b16 b32 b64 u16 s16 u32 s32 u64 s64 f16 f16x2 bf16 bf16x2 
 // compare writes p = (a cmp b) combined with q, and n = !(a cmp b) combined with q, for operands i and i+1.
 func (x *expander) compare(p, n word, c comparison, t vtype, i int, combine isa.BoolOp, q word) {
 	switch {
+	case c.unsigned && (t.float() || t.signed()):
+		x.fail(".lo, .ls, .hi and .hs of %s compare unsigned integers, not .%s", x.in.Op, t.name)
+	case t.kind == 'b' && !t.float() && c.op != isa.CmpEQ && c.op != isa.CmpNE:
+		x.fail("%s on .%s has only .eq and .ne", x.in.Op, t.name)
 	case t.float():
 		x.compareFloat(p, n, c, t, i, combine, q)
 	case c.float:

@@ -86,9 +86,20 @@ func ruleActivemask(x *expander) {
 // ruleMatch is match.any and match.all; before Volta the lanes are compared one value at a time.
 func ruleMatch(x *expander) {
 	mode := x.take("any", "all")
-	x.has("sync")
-	t := x.typ("b32 b64 u32 u64 s32 s64")
+	if mode == "" {
+		x.fail("match lacks .any or .all")
+		return
+	}
+	if !x.has("sync") {
+		x.fail("match lacks .sync")
+		return
+	}
+	t := x.typ("b32 b64")
 	if x.err != nil || !x.args(3, 3) {
+		return
+	}
+	if mode == "any" && x.in.Args[0].Kind == ptx.ArgPair {
+		x.fail("match.any has no predicate result")
 		return
 	}
 	if !x.t().Has(isa.OpMATCH) {
