@@ -16,9 +16,9 @@ func TestHeldOutKernels(t *testing.T) {
 		sass, ptx limits
 		everyNth  int
 	}{
-		{"testdata/heldout", limits{4.5, 8}, limits{9, 12.5}, 4},
-		{"testdata/heldout2", limits{4, 7}, limits{6.5, 11.5}, 4},
-		{"testdata/heldout3", limits{4, 9.5}, limits{12, 18}, 5},
+		{"testdata/heldout", limits{4.5, 7}, limits{7.5, 11}, 4},
+		{"testdata/heldout2", limits{3.5, 6}, limits{6.5, 9}, 4},
+		{"testdata/heldout3", limits{4, 7.5}, limits{9.5, 14}, 5},
 	} {
 		rep, err := Run(os.DirFS(set.dir), "", Options{Every: set.everyNth})
 		if err != nil {
