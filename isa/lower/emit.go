@@ -1,6 +1,9 @@
 package lower
 
-import "github.com/sarchlab/smsim/isa"
+import (
+	"github.com/sarchlab/smsim/isa"
+	"github.com/sarchlab/smsim/isa/ptx"
+)
 
 // emit appends an instruction with the guard, PTX position and .loc of the PTX instruction.
 // Omitted trailing operands of opcodes with a fixed layout (see layouts) are filled in.
@@ -216,4 +219,23 @@ func (b *builder) branch(p word, to *block, uniform ...bool) {
 	b.guard = g
 	b.cur.to = to
 	b.place(&block{})
+}
+
+// position is where an instruction comes from, in PTX and in the CUDA source.
+func (f *fn) position(in *ptx.Instr) isa.SourcePos {
+	p := isa.SourcePos{Line: int32(in.Pos.Line), Col: int32(in.Pos.Col), CUFile: -1}
+	if in.Loc == nil {
+		return p
+	}
+	n, ok := f.fileNum[in.Loc.File]
+	if !ok {
+		n = -1
+		if name, has := f.m.Files[in.Loc.File]; has {
+			n = int16(len(f.files))
+			f.files = append(f.files, name)
+		}
+		f.fileNum[in.Loc.File] = n
+	}
+	p.CUFile, p.CULine = n, int32(in.Loc.Line)
+	return p
 }

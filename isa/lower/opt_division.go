@@ -210,3 +210,11 @@ func (f *fn) outsideLoop(o *isa.Operand, b *block, n numbering, defs []defSite) 
 	}
 	return o.Kind == isa.KindConst || !l.contains(defs[n.of(isa.KindReg, o.Reg)].b)
 }
+
+// again says that ptxas computes a value of block a again in block b: the reciprocal of a division, from its first step on.
+func (v *numberer) again(in *isa.Inst, a, b *block) bool {
+	if a == b {
+		return false
+	}
+	return in.Op == isa.OpI2F && in.Mod.Round == isa.RP
+}

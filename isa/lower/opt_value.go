@@ -360,14 +360,6 @@ func (v *numberer) record(b *block, in *isa.Inst) {
 	v.table[key] = append(v.table[key], valueEntry{b, in.Dst, in.NDst})
 }
 
-// again says that ptxas computes a value of block a again in block b: the reciprocal of a division, from its first step on.
-func (v *numberer) again(in *isa.Inst, a, b *block) bool {
-	if a == b {
-		return false
-	}
-	return in.Op == isa.OpI2F && in.Mod.Round == isa.RP
-}
-
 // selected is the predicate that a test of "p ? c : d" against zero gives back, for constants c and d of which one is
 // zero: a truth value that went through a word.
 func (v *numberer) selected(in *isa.Inst) (isa.Operand, bool) {

@@ -481,22 +481,3 @@ func isaType(typ string) isa.Type {
 	}
 	return isa.TypeNone
 }
-
-// position is where an instruction comes from, in PTX and in the CUDA source.
-func (f *fn) position(in *ptx.Instr) isa.SourcePos {
-	p := isa.SourcePos{Line: int32(in.Pos.Line), Col: int32(in.Pos.Col), CUFile: -1}
-	if in.Loc == nil {
-		return p
-	}
-	n, ok := f.fileNum[in.Loc.File]
-	if !ok {
-		n = -1
-		if name, has := f.m.Files[in.Loc.File]; has {
-			n = int16(len(f.files))
-			f.files = append(f.files, name)
-		}
-		f.fileNum[in.Loc.File] = n
-	}
-	p.CUFile, p.CULine = n, int32(in.Loc.Line)
-	return p
-}
