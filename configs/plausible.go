@@ -45,6 +45,7 @@ func checkShape(a *Arch) *fault {
 	}{
 		{"sm.sub_partitions", a.SM.SubPartitions}, {"register_file.banks", a.RegisterFile.Banks}, {"lsu.shared_banks", l.SharedBanks}, {"lsu.bank_bytes", l.BankBytes},
 		{"lsu.l1_line_bytes", l.L1LineBytes}, {"lsu.sector_bytes", l.SectorBytes}, {"memory.l2_line_bytes", a.Memory.L2LineBytes}, {"fetch.line_bytes", a.Fetch.LineBytes},
+		{"fetch.chunk_bytes", max(a.Fetch.ChunkBytes, 1)}, // 0: not modelled
 		{"occupancy.register_unit", o.RegUnit}, {"occupancy.shared_unit", o.SharedUnit},
 	} {
 		if bits.OnesCount(uint(p.v)) != 1 {

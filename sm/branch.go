@@ -47,7 +47,7 @@ func (p *smsp) inLine(w *warp, next int32, t, at uint64) uint64 {
 	if n == 0 {
 		return at
 	}
-	place := next % n
+	place := next & (n - 1)
 	if place == 0 && w.chunkAt > at {
 		w.spend(sim.Wait, at-w.since)
 		w.state = sim.NoInstruction

@@ -13,7 +13,7 @@ import "github.com/sarchlab/smsim/configs"
 //
 // The port keeps the cycles in which it is taken, as bits from a base cycle on: targets ask for cycles ahead, later requests may come before.
 type chunkPort struct {
-	insts   int32 // instructions of a chunk; 0: not modelled
+	insts   int32 // instructions of a chunk, a power of two; 0: not modelled
 	target  int   // cycles that a target takes
 	latency uint64
 	base    uint64
@@ -31,7 +31,7 @@ func newChunkPort(f *configs.Fetch, instBytes int) chunkPort {
 }
 
 // last says whether an instruction is the last of its chunk.
-func (c *chunkPort) last(index int32) bool { return c.insts > 0 && (index+1)%c.insts == 0 }
+func (c *chunkPort) last(index int32) bool { return c.insts > 0 && (index+1)&(c.insts-1) == 0 }
 
 // redirect is when a branch that issues at t has its target, which with the port free it would have at the given cycle; further is added to the
 // cycles that it takes.
