@@ -38,7 +38,7 @@ func (f *fn) bodyOf(l *loop) *loopBody {
 			return nil
 		}
 		for i := range b.insts {
-			if in := &b.insts[i]; i < len(b.insts)-1 && in.Class().IsControl() && in.Op != isa.OpWARPSYNC || fence(in) && in.Class() != isa.ClassBRA || stopsAll(in) && in.Op != isa.OpEXIT {
+			if in := &b.insts[i]; f.t.SM < 90 && exchanges(b) || i < len(b.insts)-1 && in.Class().IsControl() && in.Op != isa.OpWARPSYNC || fence(in) && in.Class() != isa.ClassBRA || stopsAll(in) && in.Op != isa.OpEXIT {
 				return nil
 			}
 		}

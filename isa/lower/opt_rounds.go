@@ -3,15 +3,29 @@ package lower
 import "github.com/sarchlab/smsim/isa"
 
 // Loops whose number of rounds is known. ptxas counts the statements of the body, not the machine instructions they
-// become, and unrolls before it simplifies; these bounds follow from the factors it chose for 1,200 timing loops of 16 to
-// 96 statements and 32 or 64 rounds (docs/lowering.md): all rounds up to fullUnroll statements in total; else the greatest
-// factor from leastFactor on for which loop and left-over rounds together have at most partUnroll statements.
+// become, and unrolls before it simplifies. These bounds follow from the copies it made of some 120 loops of 2 to 200 rounds with
+// bodies of 1 to 520 statements (docs/lowering.md), without the counter's addition, the comparison and the branch. All rounds, where
+// the body has at most fullBody statements, there are at most fullTotal in total, and rounds times (body - saved) is at most
+// fullGrowth. Else, of a body that is one block, the greatest factor from leastFactor on for which loop and left-over
+// rounds together have at most partUnroll statements.
 const (
-	fullUnroll  = 800
-	partUnroll  = 384
+	fullBody    = 62
+	fullTotal   = 1350
+	fullGrowth  = 447
+	saved       = 11
+	partUnroll  = 350
+	partBody    = 70
 	leastFactor = 4
 	mostRounds  = 1 << 16 // rounds that are counted
 )
+
+// loopStatements are a counted loop's addition, comparison and branch.
+const loopStatements = 3
+
+// whole says that all rounds of a body are unrolled.
+func whole(rounds, body int) bool {
+	return body <= fullBody && rounds*body <= fullTotal && rounds*(body-saved) <= fullGrowth
+}
 
 // roundsLoop is a loop with a known number of rounds.
 type roundsLoop struct {
@@ -43,9 +57,9 @@ func (f *fn) unrollKnown() bool {
 			}
 			size := max(c.size(), 1)
 			switch factor := unrollBy(c.rounds, size); {
-			case c.rounds*size <= fullUnroll:
+			case whole(c.rounds, size-c.folded()):
 				c.unroll(c.rounds)
-			case factor >= leastFactor && c.join < 0:
+			case factor >= leastFactor && len(c.blocks) == 1 && c.join < 0:
 				c.unroll(factor)
 			default:
 				continue
@@ -59,15 +73,61 @@ func (f *fn) unrollKnown() bool {
 
 // size is what ptxas counts of the body's statements.
 func (c *loopBody) size() int {
-	n := 0
+	n := -loopStatements
 	for _, b := range c.blocks {
 		n += b.statements
 	}
 	return n
 }
 
+// folded is how many statements nothing is left of when the counter is a constant: what is computed from it and constants alone, its
+// addition to an address, and the load from there, which takes it as an offset.
+func (c *roundsLoop) folded() int {
+	derived := map[isa.Reg]bool{c.reg.Reg: true}
+	counted := map[isa.SourcePos]bool{c.add.b.insts[c.add.i].Pos: true, c.latch.insts[c.test].Pos: true}
+	address := map[isa.Reg]bool{}
+	n := 0
+	for _, b := range c.blocks {
+		for i := range b.insts {
+			in := &b.insts[i]
+			if in.Class() == isa.ClassLDG && address[in.Src[0].Reg] {
+				n += 2
+				continue
+			}
+			if in.NDst == 0 || in.Dst[0].Kind != isa.KindReg || in.Class().IsMemory() || counted[in.Pos] {
+				continue
+			}
+			some, all := false, true
+			for _, o := range in.Src[:in.NSrc] {
+				if o.Kind == isa.KindReg && o.Reg >= isa.VirtualBase {
+					some, all = some || derived[o.Reg], all && derived[o.Reg]
+				} else if o.Kind == isa.KindConst {
+					all = false
+				}
+			}
+			if !some || !all && !isAdd64(in) {
+				continue
+			}
+			for _, o := range in.Dst[:in.NDst] {
+				c.f.members(&o, func(_ isa.OperandKind, r isa.Reg) {
+					derived[r] = derived[r] || all
+					address[r] = true
+				})
+			}
+			if in.Op != isa.OpMOV {
+				counted[in.Pos] = true
+				n++
+			}
+		}
+	}
+	return n
+}
+
 // unrollBy is the unrolling factor of a loop that is too long for all its rounds, 1 where unrolling does not pay.
 func unrollBy(rounds, size int) int {
+	if size > partBody {
+		return 1
+	}
 	for factor := min(partUnroll/size, rounds); factor >= leastFactor; factor-- {
 		if (factor+rounds%factor)*size <= partUnroll {
 			return factor

@@ -7,13 +7,14 @@ import (
 	"github.com/sarchlab/smsim/isa"
 )
 
-// Unrolling of counted loops, as the compiler does on top of what the front end unrolled: by four, on every target alike.
-// Bodies of 12 dependent multiply-adds are unrolled and of 20 are not; with loads of memory, bodies of up to 59
-// instructions were seen unrolled and from 60 on not.
+// Unrolling of counted loops whose number of rounds is not known: by four, on every target alike, where the body has few statements
+// of PTX, without the counter's addition, the comparison and the branch. A load from global memory counts twice, but lets the body be
+// longer; one from shared memory a little. Seen in the code of some 150 loops (docs/lowering.md).
 const (
 	unrollFactor     = 4
-	unrollLimit      = 56 // instructions of a body that reads memory
-	unrollArithmetic = 18 // instructions of another one
+	unrollArithmetic = 18
+	unrollShared     = 23
+	unrollLimit      = 47
 )
 
 // countedLoop is a loop of one block whose counter changes by a constant until it reaches zero or a bound.
@@ -73,24 +74,31 @@ func (f *fn) counted(b *block, n numbering, defs []defSite) *countedLoop {
 		return nil
 	}
 	uniform := !f.uniformity().divergentBranch(b)
-	limit := unrollArithmetic
+	limit, size := unrollArithmetic, b.statements-loopStatements
 	for i := range b.insts[:len(b.insts)-1] {
 		in := &b.insts[i]
 		if isWarpWide(in) && in.Op != isa.OpWARPSYNC {
-			if !uniform {
+			if !uniform || f.t.SM < 90 {
 				return nil
 			}
 		} else if in.Class().IsControl() || fence(in) || stopsAll(in) {
 			return nil
 		}
-		if in.Class().IsMemory() && in.NDst > 0 {
+		switch in.Class() {
+		case isa.ClassLDG:
 			limit = unrollLimit
+			size++
+		case isa.ClassLDS:
+			limit = max(limit, unrollShared)
+		}
+		if f.sizes[in.Pos] == manyStatements { // a division
+			return nil
 		}
 		if in.Op == isa.OpISETP && in.Dst[0].Kind == isa.KindPred && in.Dst[0].Reg == t.Guard.Reg {
 			c.test = i
 		}
 	}
-	if c.test < 0 || len(b.insts) > limit || !f.loopTest(c, n, defs) {
+	if c.test < 0 || size > limit || !f.loopTest(c, n, defs) {
 		return nil
 	}
 	cid := n.of(isa.KindReg, c.counter.Reg)
