@@ -15,6 +15,7 @@ const (
 	saved       = 11
 	partUnroll  = 350
 	partBody    = 70
+	loadUnroll  = 800 // all statements of the rounds of a body that loads from memory
 	leastFactor = 4
 	mostRounds  = 1 << 16 // rounds that are counted
 )
@@ -56,8 +57,9 @@ func (f *fn) unrollKnown() bool {
 				continue
 			}
 			size := max(c.size(), 1)
-			switch factor := unrollBy(c.rounds, size); {
-			case whole(c.rounds, size-c.folded()):
+			loads := c.loads()
+			switch factor := unrollBy(c.rounds, size, loads); {
+			case whole(c.rounds, size-c.folded()), loads && c.rounds*(size+loopStatements) <= loadUnroll:
 				c.unroll(c.rounds)
 			case factor >= leastFactor && len(c.blocks) == 1 && c.join < 0:
 				c.unroll(factor)
@@ -123,9 +125,21 @@ func (c *roundsLoop) folded() int {
 	return n
 }
 
+// loads says that the body reads memory: such a loop is unrolled though its body is long.
+func (c *loopBody) loads() bool {
+	for _, b := range c.blocks {
+		for i := range b.insts {
+			if in := &b.insts[i]; in.Class().IsMemory() && in.NDst > 0 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // unrollBy is the unrolling factor of a loop that is too long for all its rounds, 1 where unrolling does not pay.
-func unrollBy(rounds, size int) int {
-	if size > partBody {
+func unrollBy(rounds, size int, loads bool) int {
+	if size > partBody && !loads {
 		return 1
 	}
 	for factor := min(partUnroll/size, rounds); factor >= leastFactor; factor-- {
