@@ -9,13 +9,14 @@ import (
 
 // Unrolling of counted loops whose number of rounds is not known: by four, on every target alike, where the body has few statements
 // of PTX, without the counter's addition, the comparison and the branch; a load from shared memory lets it be a little longer. With loads
-// from global memory it may have more machine instructions, these three included, of which such a load counts twice. Seen in the code
-// of some 150 loops (docs/lowering.md).
+// from global memory it may have more machine instructions, these three included, of which such a load counts twice, and
+// with several loads from shared memory more still. Seen in the code of some 150 loops (docs/lowering.md).
 const (
 	unrollFactor     = 4
 	unrollArithmetic = 18
 	unrollShared     = 23
 	unrollLimit      = 49 // machine instructions
+	unrollShares     = 56 // with several loads from shared memory
 )
 
 // countedLoop is a loop of one block whose counter changes by a constant until it reaches zero or a bound.
@@ -75,7 +76,7 @@ func (f *fn) counted(b *block, n numbering, defs []defSite) *countedLoop {
 		return nil
 	}
 	uniform := !f.uniformity().divergentBranch(b)
-	limit, loads := unrollArithmetic, 0
+	limit, loads, shared := unrollArithmetic, 0, 0
 	for i := range b.insts[:len(b.insts)-1] {
 		in := &b.insts[i]
 		if isWarpWide(in) && in.Op != isa.OpWARPSYNC {
@@ -90,6 +91,7 @@ func (f *fn) counted(b *block, n numbering, defs []defSite) *countedLoop {
 			loads++
 		case isa.ClassLDS:
 			limit = max(limit, unrollShared)
+			shared++
 		}
 		if f.sizes[in.Pos] == manyStatements { // a division
 			return nil
@@ -98,7 +100,7 @@ func (f *fn) counted(b *block, n numbering, defs []defSite) *countedLoop {
 			c.test = i
 		}
 	}
-	if c.test < 0 || b.statements-loopStatements > limit && (loads == 0 || len(b.insts)+loads > unrollLimit) || !f.loopTest(c, n, defs) {
+	if c.test < 0 || b.statements-loopStatements > limit && (loads == 0 || len(b.insts)+loads > unrollLimit) && (shared < 2 || len(b.insts) > unrollShares) || !f.loopTest(c, n, defs) {
 		return nil
 	}
 	cid := n.of(isa.KindReg, c.counter.Reg)
