@@ -37,7 +37,7 @@ func (f *fn) code() ([]isa.Inst, []branchTable) {
 	for _, b := range f.blocks {
 		for i := range b.insts {
 			in := b.insts[i]
-			in.Mod.Flags &^= modKeep | modApart | modWhole | modOpaque
+			in.Mod.Flags &^= modKeep | modApart | modWhole | modOpaque | modContract
 			to := b.to
 			if in.Op == isa.OpBSSY || in.Op == isa.OpSSY || in.Op == isa.OpMOV && in.Src[0].Kind == isa.KindLabel {
 				to = f.syncs[in.Src[0].Imm]

@@ -12,8 +12,8 @@ import (
 // operandPlaces is keyed by opcode; opcodes that are missing take registers only, except that immediates stay.
 var operandPlaces = map[isa.Op]string{
 	isa.OpIADD: "rf", isa.OpISUB: "rf", isa.OpIADD3: "rfr--", isa.OpIMUL: "rf", isa.OpIMAD: "rff-", isa.OpXMAD: "rff",
-	isa.OpIMUL24: "rf", isa.OpIMAD24: "rff", isa.OpIDP: "rff", isa.OpISCADD: "rf-", isa.OpLEA: "rf---", isa.OpISAD: "rfr",
-	isa.OpVABSDIFF: "rfr", isa.OpVABSDIFF2: "rff", isa.OpVABSDIFF4: "rff", isa.OpIABS: "f", isa.OpIMNMX: "rf-", isa.OpVIMNMX: "rf-",
+	isa.OpIMUL24: "rf", isa.OpIMAD24: "rff", isa.OpIDP: "rfr", isa.OpISCADD: "rf-", isa.OpLEA: "rf---", isa.OpISAD: "rfr",
+	isa.OpVABSDIFF: "rff", isa.OpVABSDIFF2: "rff", isa.OpVABSDIFF4: "rff", isa.OpIABS: "f", isa.OpIMNMX: "rf-", isa.OpVIMNMX: "rf-",
 	isa.OpVIMNMX3: "rff--", isa.OpVIADDMNMX: "rff-", isa.OpVIADD: "rf", isa.OpLOP: "rf", isa.OpLOP32I: "rf", isa.OpLOP3: "rfr-",
 	isa.OpSHL: "rf", isa.OpSHR: "rf", isa.OpSHF: "rff", isa.OpPRMT: "rff", isa.OpSEL: "rf-", isa.OpFSEL: "rf-", isa.OpICMP: "rff",
 	isa.OpMOV: "f", isa.OpMOV32I: "f", isa.OpISETP: "rf--", isa.OpISET: "rf-", isa.OpSGXT: "rf", isa.OpBMSK: "rf", isa.OpBFE: "rf",

@@ -48,6 +48,9 @@ func (v *numberer) bits(o isa.Operand, depth int) known {
 	if in == nil || depth == 0 {
 		return known{}
 	}
+	if depth == bitDepth && v.loadedHalf(o, bitDepth) {
+		return known{zero: 0xffff0000}
+	}
 	src := func(k int) known { return v.bits(in.Src[k], depth-1) }
 	switch in.Op {
 	case isa.OpMOV:
@@ -81,7 +84,7 @@ func (v *numberer) bits(o isa.Operand, depth int) known {
 	case isa.OpPOPC:
 		return known{zero: ^uint32(63)}
 	case isa.OpLDG, isa.OpLDS, isa.OpLDL, isa.OpLD, isa.OpLDC:
-		if in.Mod.Type == isa.U8 { // ptxas 13.0 masks a loaded half again, but not a byte
+		if in.Mod.Type == isa.U8 {
 			return known{zero: ^uint32(0xff)}
 		}
 	case isa.OpPRMT:
@@ -90,6 +93,24 @@ func (v *numberer) bits(o isa.Operand, depth int) known {
 		}
 	}
 	return known{}
+}
+
+// loadedHalf says that the operand is a half that was loaded, or a choice between such: ptxas 13.0 does not mask these, but does so again
+// with what it computes from them.
+func (v *numberer) loadedHalf(o isa.Operand, depth int) bool {
+	in := v.definition(o)
+	if in == nil || depth == 0 {
+		return false
+	}
+	switch in.Op {
+	case isa.OpLDG, isa.OpLDS, isa.OpLDL, isa.OpLD, isa.OpLDC:
+		return in.Mod.Type == isa.U16
+	case isa.OpMOV:
+		return in.Mod.Flags&isa.ModWide == 0 && v.loadedHalf(in.Src[0], depth-1)
+	case isa.OpSEL:
+		return in.Mod.Flags == 0 && v.loadedHalf(in.Src[0], depth-1) && v.loadedHalf(in.Src[1], depth-1)
+	}
+	return false
 }
 
 // most is the greatest value that the bits allow.

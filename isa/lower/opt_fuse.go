@@ -155,6 +155,8 @@ func (u *fuser) combine(in *isa.Inst) bool {
 		return u.fuseMinMax(in)
 	case isa.OpIADD:
 		return u.fuseOldAdd(in)
+	case isa.OpFADD, isa.OpFMUL, isa.OpFFMA, isa.OpFMNMX, isa.OpFSETP:
+		return u.fuseFloat(in)
 	}
 	return false
 }

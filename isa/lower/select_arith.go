@@ -117,7 +117,12 @@ func (x *expander) addCarry(t vtype, sub, in, out bool) {
 		x.carryStep(d.hi, a.hi, b.hi, sub, true, out)
 		return
 	}
-	x.carryStep(x.d32(0, t.name), x.a32(1, t.name), x.a32(2, t.name), sub, in, out)
+	a, b, d := x.a32(1, t.name), x.a32(2, t.name), x.d32(0, t.name)
+	if in && !out && !sub && isZero(a) && isZero(b) && x.sm() >= 70 { // the carry as a number
+		x.sel(d, imm(1), rz, x.carryIn())
+		return
+	}
+	x.carryStep(d, a, b, sub, in, out)
 }
 
 // carryStep is one word of a chain. The carry of a subtraction is true when nothing was borrowed, as the hardware keeps it.

@@ -174,6 +174,10 @@ func ruleSelp(x *expander) {
 		x.sel64(x.d64(0, t.name), x.a64(1, t.name), x.a64(2, t.name), p)
 		return
 	}
+	if t.name == "f32" && x.sm() >= 70 {
+		x.emit(isa.OpFSEL, isa.Mod{}, []word{x.d32(0, t.name)}, []word{x.a32(1, t.name), x.a32(2, t.name), p})
+		return
+	}
 	x.sel(x.d32(0, t.name), x.a32(1, t.name), x.a32(2, t.name), p)
 }
 

@@ -19,6 +19,8 @@ func (x *expander) floatMods() floatMods {
 	var m floatMods
 	if r := x.take("rn", "rz", "rm", "rp"); r != "" {
 		m.round = roundings[r]
+	} else if x.in.Has("f32") && (x.in.Op == "mul" || x.in.Op == "add" || x.in.Op == "sub") && x.sm() >= 70 {
+		m.flags |= modContract
 	}
 	if x.has("ftz") {
 		m.flags |= isa.ModFTZ
@@ -256,11 +258,25 @@ func ruleFma(x *expander) {
 	floatFma(x)
 }
 
-// floatSign changes the sign bit: neg and abs touch nothing else, so they are logic on the bits.
+// floatSign changes the sign bit. In single precision that is an addition of -0 from Volta on, which operands take over as a
+// modifier; else neg and abs are logic on the bits.
 func floatSign(x *expander, abs bool) {
-	x.has("ftz")
+	ftz := x.has("ftz")
 	t := x.typ(floatTypes)
 	if x.err != nil || !x.args(2, 2) {
+		return
+	}
+	if t.name == "f32" && x.sm() >= 70 {
+		a, minus, m := x.inReg(x.a32(1, t.name)), rz, isa.Mod{}
+		minus.Flags |= isa.Neg
+		a.Flags |= isa.Neg
+		if abs {
+			a.Flags ^= isa.Neg | isa.Abs
+		}
+		if ftz {
+			m.Flags |= isa.ModFTZ
+		}
+		x.emit(isa.OpFADD, m, []word{x.d32(0, t.name)}, []word{a, minus})
 		return
 	}
 	mask := uint32(0x80000000)

@@ -46,6 +46,13 @@ const (
 
 // rcpApprox is the reciprocal within one unit in the last place.
 func (x *expander) rcpApprox(d, a word) {
+	if x.ftz == 0 && x.sm() >= 70 { // neither the operand nor the result may be subnormal
+		a = x.inReg(a)
+		s := x.scaleForRcp(a)
+		v := x.mufu(isa.SubRcp, x.fmul(auto, a, s, isa.RN))
+		x.fmul(d, s, v, isa.RN)
+		return
+	}
 	x.scaled(d, a, x.absAtLeast(a, f32Least), f32Two24, f32Two24, func(v word) word { return x.mufu(isa.SubRcp, v) })
 }
 

@@ -161,13 +161,24 @@ func (x *expander) shift16(d, a, n word, left bool, t vtype) {
 		a = x.ext(auto, a, t)
 	}
 	switch k, known := constant(n); {
-	case left && known && k == 8 && x.sm() >= 70: // one byte up is a permutation
-		x.prmt(d, a, imm(0x7604), rz)
+	case left && known && k == 8 && x.justByte(a):
+		x.prmt(d, x.cur.insts[len(x.cur.insts)-1].Src[0], imm(0x7604), rz)
 	case left:
 		x.shl(d, a, n)
 	default:
 		x.shiftRight(d, a, n, signedType(t.signed()))
 	}
+}
+
+// justByte says that the instruction before this one masked a with 255, unconditionally: its shift by a byte is one permutation.
+func (x *expander) justByte(a word) bool {
+	n := len(x.cur.insts)
+	if n == 0 || x.sm() < 70 || x.guard.Kind != isa.KindNone {
+		return false
+	}
+	in := &x.cur.insts[n-1]
+	m, known := constant(in.Src[1])
+	return in.Op == isa.OpLOP3 && in.Mod.Lut == lutAnd && in.Guard.Kind == isa.KindNone && known && m == 0xff && isZero(in.Src[2]) && in.Dst[0] == a && in.Src[0].Kind == isa.KindReg && in.Src[0] != a
 }
 
 // shl64 is a 64-bit left shift.

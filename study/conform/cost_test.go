@@ -140,6 +140,9 @@ func heldOut(t *testing.T) *Set {
 	if err != nil {
 		t.Fatal(err)
 	}
+	for i := range s.Forms {
+		s.Forms[i].Halves = true
+	}
 	return s
 }
 

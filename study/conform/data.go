@@ -23,6 +23,9 @@ type Form struct {
 	Second   string   `json:"second"`   // type of %e, "" when there is none
 	Accepted bool     `json:"accepted"` // by ptxas
 	Error    string   `json:"error"`    // what ptxas said otherwise
+	// Halves says that the kernel loads operands of 8 and 16 bits as halves; else it truncates 64-bit words, and the compiler does
+	// not know that the upper half of the register is zero.
+	Halves bool `json:"halves,omitempty"`
 }
 
 // Set is a folder of measured forms: operand vectors, and for each accepted form the results as 64-bit words,
@@ -187,11 +190,19 @@ func (f *Form) Kernel() string {
 	p("\tmov.u32 %%r1, %%ctaid.x;\n\tmov.u32 %%r2, %%ntid.x;\n\tmov.u32 %%r3, %%tid.x;\n\tmad.lo.s32 %%r4, %%r1, %%r2, %%r3;\n\tmul.wide.u32 %%rd9, %%r4, 8;")
 	for i, t := range f.Operands {
 		p("\tld.param.u64 %%rd1, [%s];\n\tadd.s64 %%rd%d, %%rd1, %%rd9;", strings.ToUpper(names[i]), 10+i)
-		switch t {
-		case "u8":
-			p("\tld.global.u16 %%h1, [%%rd%d];\n\tand.b16 %%%s, %%h1, 255;", 10+i, names[i])
-		case "s8":
-			p("\tld.global.u16 %%h1, [%%rd%d];\n\tshl.b16 %%h2, %%h1, 8;\n\tshr.s16 %%%s, %%h2, 8;", 10+i, names[i])
+		switch Register(t) {
+		case "b16":
+			if f.Halves {
+				p("\tld.global.u16 %%%s, [%%rd%d];", names[i], 10+i)
+			} else {
+				p("\tld.global.u64 %%rd%d, [%%rd%d];\n\tcvt.u16.u64 %%%s, %%rd%d;", 16+i, 10+i, names[i], 16+i)
+			}
+			switch t {
+			case "u8":
+				p("\tand.b16 %%%s, %%%s, 255; // %%h", names[i], names[i])
+			case "s8":
+				p("\tand.b16 %%h1, %%%s, 255; // %%h\n\tshl.b16 %%h2, %%h1, 8;\n\tshr.s16 %%%s, %%h2, 8;", names[i], names[i])
+			}
 		default:
 			p("\tld.global.%s %%%s, [%%rd%d];", strings.Replace(t, "s", "u", 1), names[i], 10+i)
 		}

@@ -110,7 +110,7 @@ func (s *Set) runForm(f *Form, t *isa.Target, sem lower.Semantics) Report {
 func (f *Form) core(p *isa.Program) int {
 	lines := map[int32]bool{}
 	for i, l := range strings.Split(f.Kernel(), "\n") {
-		if l = strings.TrimSpace(l); l == f.PTX || strings.HasPrefix(l, "cvt.u64") || strings.Contains(l, ", %h") {
+		if l = strings.TrimSpace(l); l == f.PTX || strings.HasPrefix(l, "cvt.u64") || strings.Contains(l, ", %h") || strings.HasSuffix(l, "// %h") {
 			lines[int32(i+1)] = true
 		}
 	}
