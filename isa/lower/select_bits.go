@@ -250,9 +250,15 @@ func (x *expander) bfe64(d, a pair, pos, length word, signed bool) {
 			return
 		}
 	}
-	mask := x.sub1(x.shl64(pair{}, pair{imm(1), rz}, length))
+	var mask pair
+	if n, known := constant(length); known && n > 0 && n < 64 {
+		m := uint64(1)<<n - 1
+		mask = pair{immWord(uint32(m)), immWord(uint32(m >> 32))}
+	} else {
+		mask = x.sub1(x.shl64(pair{}, pair{imm(1), rz}, length))
+	}
 	s := x.shr64(pair{}, a, pos, signed)
-	v := pair{x.and(auto, mask.lo, s.lo), x.and(auto, mask.hi, s.hi)}
+	v := pair{x.and(auto, s.lo, mask.lo), x.and(auto, s.hi, mask.hi)}
 	if !signed {
 		x.mov(d.lo, v.lo)
 		x.mov(d.hi, v.hi)

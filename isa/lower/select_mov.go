@@ -119,9 +119,9 @@ func (x *expander) unpackVector(t vtype) {
 		case bits == 32:
 			x.mov(e[0], s[i])
 		case i%(32/bits) == 0 && bits == 16 && x.sm() >= 70:
-			x.prmt(e[0], s[i/2], imm(0x7610), rz)
+			x.emit(isa.OpPRMT, isa.Mod{Size: sizeUnpack}, []word{e[0]}, []word{s[i/2], imm(0x7610), rz})
 		case bits == 16 && x.sm() >= 70:
-			x.prmt(e[0], s[i/2], imm(0x7632), rz)
+			x.emit(isa.OpPRMT, isa.Mod{Size: sizeUnpack}, []word{e[0]}, []word{s[i/2], imm(0x7632), rz})
 		default:
 			per := 32 / bits
 			x.bfe(e[0], s[i/per], i%per*bits, bits, false)
