@@ -151,7 +151,7 @@ func TestHeldOutCost(t *testing.T) {
 	s := heldOut(t)
 	want := ptxasCost(t, "testdata/cost/heldout.csv.gz")
 	for _, g := range []struct{ sm, same, near int }{
-		{75, 818, 978}, {86, 804, 975}, {90, 867, 972}, {120, 856, 961},
+		{75, 838, 986}, {86, 815, 982}, {90, 877, 979}, {120, 866, 970},
 	} {
 		costTable(t, g.sm, formCost(t, s, g.sm, want[g.sm]), g.same, g.near)
 	}
