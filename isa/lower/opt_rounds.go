@@ -125,11 +125,11 @@ func (c *roundsLoop) folded() int {
 	return n
 }
 
-// loads says that the body reads memory: such a loop is unrolled though its body is long.
+// loads says that the body reads memory, or constants at an address in a register: such a loop is unrolled though its body is long.
 func (c *loopBody) loads() bool {
 	for _, b := range c.blocks {
 		for i := range b.insts {
-			if in := &b.insts[i]; in.Class().IsMemory() && in.NDst > 0 {
+			if in := &b.insts[i]; (in.Class().IsMemory() || in.Op == isa.OpLDC) && in.NDst > 0 {
 				return true
 			}
 		}
