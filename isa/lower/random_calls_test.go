@@ -13,11 +13,10 @@ import (
 // callWriter writes random kernels that call random functions, by name and through pointers, and the same kernels with the functions'
 // bodies in the place of the calls.
 type callWriter struct {
-	bodies   []string // of functions 0, 1, 2: a later one can call earlier ones; calls are lines "#call ..."
-	temps    int
-	labels   int
-	inlining int
-	unique   int
+	bodies []string // of functions 0, 1, 2: a later one can call earlier ones; calls are lines "#call ..."
+	temps  int
+	labels int
+	unique int
 }
 
 // A call line: function, a second function or -1, a predicate's operands, results and arguments.
