@@ -206,12 +206,7 @@ func (c *compiler) standardBody(inner *scope) {
 			b.take(s.params.regs[i], s.params.offset[i], incomingMark, c.symWords(inner.names[v.Name]))
 		}
 	}
-	end := b.newBlock()
-	b.returnTo = end
-	c.keepInMemory(f.src.Params, f.src.Body, inner)
-	c.block(f.src.Body, inner)
-	b.in, b.guard = nil, word{}
-	b.place(end)
+	c.functionBody(inner)
 	site := &callSite{unit: -1, standard: true}
 	for i, v := range f.src.Returns {
 		words := c.symWords(inner.names[v.Name])

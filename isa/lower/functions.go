@@ -357,12 +357,7 @@ func (c *compiler) privateBody(inner *scope) {
 	}
 	b.takeParams(words(f.src.Params))
 	results := words(f.src.Returns)
-	end := b.newBlock()
-	b.returnTo = end
-	c.keepInMemory(f.src.Params, f.src.Body, inner)
-	c.block(f.src.Body, inner)
-	b.in, b.guard = nil, word{}
-	b.place(end)
+	c.functionBody(inner)
 	b.giveResults(results)
 }
 
@@ -450,4 +445,15 @@ func (u *unitInfo) frames() int {
 		}
 	}
 	return n
+}
+
+// functionBody translates the function's statements; all its returns meet in the block that comes after.
+func (c *compiler) functionBody(inner *scope) {
+	f, b := c.f, c.b
+	end := b.newBlock()
+	b.returnTo = end
+	c.keepInMemory(f.src.Params, f.src.Body, inner)
+	c.block(f.src.Body, inner)
+	b.in, b.guard = nil, word{}
+	b.place(end)
 }

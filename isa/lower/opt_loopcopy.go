@@ -155,12 +155,8 @@ func (s *series) name(id, version int, kind isa.OperandKind, r isa.Reg) isa.Reg 
 
 // rename gives operand o of the instruction at place i of block b its name in round k.
 func (s *series) rename(o *isa.Operand, b *block, i, k int, written bool) {
-	kind := o.Kind
-	switch kind {
-	case isa.KindReg, isa.KindPred:
-	case isa.KindMem, isa.KindConst:
-		kind = isa.KindReg
-	default:
+	kind, ok := namedKind(o)
+	if !ok {
 		return
 	}
 	id := s.c.n.of(kind, o.Reg)

@@ -389,6 +389,17 @@ func (f *fn) readOutside(b *block, n numbering) []bool {
 	return outside
 }
 
+// namedKind is the kind of the register that a general, predicate or address operand names; ok is false for others.
+func namedKind(o *isa.Operand) (kind isa.OperandKind, ok bool) {
+	switch o.Kind {
+	case isa.KindReg, isa.KindPred:
+		return o.Kind, true
+	case isa.KindMem, isa.KindConst:
+		return isa.KindReg, true
+	}
+	return isa.KindNone, false
+}
+
 // renameCopy gives the values of one copy of the body new registers.
 func (f *fn) renameCopy(in *isa.Inst, b *block, n numbering, defs []defSite, outside []bool, names map[isa.Operand]isa.Reg) {
 	local := func(kind isa.OperandKind, r isa.Reg) bool {
@@ -396,12 +407,8 @@ func (f *fn) renameCopy(in *isa.Inst, b *block, n numbering, defs []defSite, out
 		return id >= 0 && id < len(defs) && defs[id].value() && defs[id].b == b && !outside[id]
 	}
 	rename := func(o *isa.Operand) {
-		kind := o.Kind
-		switch kind {
-		case isa.KindReg, isa.KindPred:
-		case isa.KindMem, isa.KindConst:
-			kind = isa.KindReg
-		default:
+		kind, ok := namedKind(o)
+		if !ok {
 			return
 		}
 		if o.Reg < isa.VirtualBase || !local(kind, o.Reg) {

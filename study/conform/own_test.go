@@ -1,16 +1,13 @@
 package conform
 
 import (
-	"bytes"
-	"compress/gzip"
 	"fmt"
-	"io"
-	"os"
 	"testing"
 
 	"github.com/sarchlab/smsim/isa"
 	"github.com/sarchlab/smsim/isa/lower"
 	"github.com/sarchlab/smsim/isa/ptx"
+	"github.com/sarchlab/smsim/isa/zipped"
 )
 
 // TestOwnIntrinsicCost is TestIntrinsicCost for sm_100 and sm_120 with the PTX that nvcc 13.0 makes of the same expressions for these targets
@@ -22,18 +19,7 @@ func TestOwnIntrinsicCost(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, g := range []struct{ sm, same, near int }{{100, 915, 995}, {120, 875, 965}} {
-		b, err := os.ReadFile(fmt.Sprintf("testdata/own/sm_%d.ptx.gz", g.sm))
-		if err != nil {
-			t.Fatal(err)
-		}
-		z, err := gzip.NewReader(bytes.NewReader(b))
-		if err != nil {
-			t.Fatal(err)
-		}
-		text, err := io.ReadAll(z)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := zipped.Read(t, fmt.Sprintf("testdata/own/sm_%d.ptx.gz", g.sm))
 		m, err := ptx.Parse("intrinsics.ptx", text)
 		if err != nil {
 			t.Fatal(err)

@@ -2,13 +2,12 @@ package conform
 
 import (
 	"bytes"
-	"compress/gzip"
 	"encoding/csv"
-	"io"
-	"os"
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/sarchlab/smsim/isa/zipped"
 
 	"github.com/sarchlab/smsim/isa"
 )
@@ -24,19 +23,7 @@ type variant struct {
 // with random selectors. Counted, as core does, in ptxas's machine code of the kernels that Form.Kernel gives.
 func variants(t *testing.T) []variant {
 	t.Helper()
-	b, err := os.ReadFile("testdata/cost/variants.csv.gz")
-	if err != nil {
-		t.Fatal(err)
-	}
-	z, err := gzip.NewReader(bytes.NewReader(b))
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := io.ReadAll(z)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r := csv.NewReader(bytes.NewReader(text))
+	r := csv.NewReader(bytes.NewReader(zipped.Read(t, "testdata/cost/variants.csv.gz")))
 	r.Comma = '|'
 	r.LazyQuotes = true
 	rows, err := r.ReadAll()
