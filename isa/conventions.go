@@ -140,7 +140,7 @@ package isa
 //
 //	SHFL [P,] Rd = a, b, c     Sub SubIdx SubUp SubDown SubBfly; c = segment mask<<8 | clamp, as PTX
 //	VOTE [Rd,] [P] = Pa        Sub SubAll SubAny SubEq; Rd: ballot.  VOTEU the same to UR, UP
-//	MATCH [P,] Rd = a          Sub SubAny or SubAll; ModWide: 64 bits
+//	MATCH [P,] Rd = a          Sub SubAny or SubAll; Type U64: of pairs
 //	REDUX URd = a              Sub SubAdd SubMin SubMax SubAnd (none) SubOr SubXor; Type.  CREDUX: SubMin, SubMax
 //	ELECT P, [URd]             the lowest active lane
 //	S2R CS2R Rd = SR           CS2R: pair unless Mod32; SRZ gives zeros

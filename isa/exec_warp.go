@@ -86,7 +86,7 @@ func (w *Warp) spreadValue(u *uop, i int, m, v uint32) {
 func decMATCH(d *decoder) {
 	u := d.u
 	u.s[0], u.s[1] = d.raw(0, 0, 0), sref{ptr: d.k.zero}
-	if d.has(ModWide) || d.in.Mod.Type == U64 || d.in.Mod.Type == B64 {
+	if d.in.Mod.Type == U64 || d.in.Mod.Type == B64 {
 		u.s[1] = d.raw(0, 1, 0)
 	}
 	switch d.in.Mod.Sub {

@@ -174,7 +174,7 @@ func (t *textWriter) mixTable(m *Machine) {
 	t.table("Static instruction mix by pipe", tw)
 }
 
-// WriteKernelTable writes a line for each kernel: what it needs and what the architecture lets be resident.
+// WriteKernelTable writes a line for each kernel with what it needs, and below the table every reason why one cannot run.
 func WriteKernelTable(w io.Writer, ms []Machine) error {
 	t := &textWriter{w: w}
 	tw := page.NewTable("kernel", "arch", "insts", "code", "regs", "shared", "local", "params", "busiest pipes (static)")
@@ -182,7 +182,7 @@ func WriteKernelTable(w io.Writer, ms []Machine) error {
 	for i := range ms {
 		m := &ms[i]
 		if m.Err != nil {
-			tw.AppendRow([]any{page.Clip(m.Name, 24), m.Arch.Name, "", "", "", "", "", "", page.Clip(strings.SplitN(m.Err.Error(), "\n", 2)[0], 36)})
+			tw.AppendRow([]any{page.Clip(m.Name, 24), m.Arch.Name, "", "", "", "", "", "", "cannot run: see below"})
 			continue
 		}
 		p := m.Program
@@ -198,5 +198,10 @@ func WriteKernelTable(w io.Writer, ms []Machine) error {
 		tw.AppendRow([]any{page.Clip(p.Name, 24), m.Arch.Name, len(p.Insts), codeBytes(p), p.Regs, max(0, p.SharedBytes), p.LocalBytes, len(p.Params), page.Clip(strings.Join(parts, ", "), 36)})
 	}
 	t.table("", tw)
+	for i := range ms {
+		if ms[i].Err != nil {
+			t.printf("\n%v\n", ms[i].Err)
+		}
+	}
 	return t.err
 }

@@ -387,7 +387,7 @@ func (b *builder) regWords(a *ptx.Arg, s *symbol, typ string, n int) []word {
 		out = append(out, isa.R(r))
 	}
 	if len(out) < n {
-		b.fail(a.Pos, fmt.Sprintf("%s is .%s, too narrow for .%s", a.Name, s.typ, typ))
+		b.fail(a.Pos, fmt.Sprintf("%s is declared .%s, too narrow for .%s", a.Name, s.typ, typ))
 		for len(out) < n {
 			out = append(out, rz)
 		}
@@ -418,7 +418,7 @@ func (b *builder) wideEnough(a *ptx.Arg, typ string) []word {
 	n := typeWords(typ)
 	w := b.allWords(a)
 	if len(w) > 0 && len(w) < n && b.err == nil {
-		b.fail(a.Pos, fmt.Sprintf("%s is too narrow for .%s", a.Name, typ))
+		b.fail(a.Pos, fmt.Sprintf("%s is declared .b%d, too narrow for .%s", a.Name, 32*len(w), typ))
 	}
 	for len(w) < n {
 		w = append(w, rz)

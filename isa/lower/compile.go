@@ -430,6 +430,7 @@ func (c *compiler) instr(in *ptx.Instr, s *scope) {
 		c.exit()
 	default:
 		if c.paramAccess(in) {
+			b.checkOperands(in)
 			break
 		}
 		b.in = b.splitVectors(in)
@@ -438,7 +439,9 @@ func (c *compiler) instr(in *ptx.Instr, s *scope) {
 			err = b.errorf("instruction %s is not modelled", in.Name())
 			break
 		}
-		err = sel(b)
+		if err = sel(b); err == nil { // a rule knows better what is wrong
+			b.checkOperands(in)
+		}
 	}
 	if err == nil {
 		err = b.err

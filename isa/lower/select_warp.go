@@ -112,7 +112,7 @@ func ruleMatch(x *expander) {
 		m.Sub = isa.SubAll
 	}
 	if t.wide() {
-		m.Flags |= isa.ModWide
+		m.Type = isa.U64
 	}
 	x.emitWide(isa.OpMATCH, m, [][]word{{x.predDst2(0)}, {x.d32(0, "b32")}}, [][]word{x.src(1, t.name)})
 }

@@ -1,0 +1,164 @@
+package lower
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/sarchlab/smsim/isa/ptx"
+)
+
+// Operand types, as ptxas checks them: an instruction on unsigned or signed integers takes registers declared .u, .s or .b of
+// its width, one on floating-point numbers .f and .b, one on bits registers of any kind. Loads, stores and conversions take wider
+// registers too. A literal must be of the instruction's kind. Which operand has which type is written in operands_table.go.
+
+// operandType is one word of a signature, resolved for an instruction.
+type operandType struct {
+	t       vtype
+	wider   bool // a wider register fits too
+	bitwise bool // a floating-point register does not fit, even if the type is .b
+}
+
+// checkOperands compares the operands of an instruction with its signature. Operations without one, or with a type that this
+// package does not know, pass: their rules speak of them.
+func (b *builder) checkOperands(in *ptx.Instr) {
+	words := operandWords(in)
+	for i := range in.Args {
+		if i < len(words) && b.err == nil {
+			b.checkOperand(in, i, &in.Args[i], strings.TrimPrefix(words[i], "="), words[i][0] == '=')
+		}
+	}
+}
+
+// operandWords are the words of the instruction's signature, of the one with as many words as there are operands if several apply.
+func operandWords(in *ptx.Instr) []string {
+	var longest []string
+	for _, s := range operandRows[in.Op] {
+		if s.when != "" && !in.Has(s.when) {
+			continue
+		}
+		w := strings.Fields(s.operands)
+		if len(w) == len(in.Args) {
+			return w
+		}
+		if longest == nil {
+			longest = w
+		}
+	}
+	return longest
+}
+
+func (b *builder) checkOperand(in *ptx.Instr, i int, a *ptx.Arg, word string, dest bool) {
+	if a.Kind == ptx.ArgPair && len(a.Elems) > 0 {
+		a = &a.Elems[0]
+	}
+	if inner, isList := strings.CutPrefix(word, "{"); isList {
+		word = strings.TrimSuffix(inner, "}")
+		if a.Kind == ptx.ArgVector {
+			for k := range a.Elems {
+				b.checkOperand(in, i, &a.Elems[k], word, dest)
+			}
+			return
+		}
+	}
+	o, ok := resolveOperand(in, word)
+	if !ok {
+		return
+	}
+	switch a.Kind {
+	case ptx.ArgInt, ptx.ArgFloat:
+		b.checkLiteral(in, i, a, o, dest)
+	case ptx.ArgName:
+		if y := b.scope.lookup(b.f, a.Name); y != nil && !y.pred && (y.kind == symReg || y.kind == symParam && len(y.words) > 0) {
+			b.checkRegister(in, i, a, y, o)
+		}
+	}
+}
+
+// resolveOperand gives the type that a word of a signature stands for in the instruction; false for "*" and unknown types.
+func resolveOperand(in *ptx.Instr, word string) (o operandType, ok bool) {
+	if word == "*" || word == "p" {
+		return o, false
+	}
+	word, o.wider = strings.CutSuffix(word, "~")
+	word, o.bitwise = strings.CutPrefix(word, "i:")
+	name := word
+	if k := strings.Index("TUV", word); k >= 0 || word == "W" {
+		name = nthType(in, max(k, 0))
+	}
+	o.t, ok = valueTypes[name]
+	if ok && word == "W" {
+		o.t, ok = valueTypes[fmt.Sprintf("%c%d", o.t.kind, 2*o.t.bits)]
+	}
+	return o, ok
+}
+
+// nthType is the n-th type among the modifiers, counted from 0.
+func nthType(in *ptx.Instr, n int) string {
+	for _, m := range in.Mods {
+		if _, ok := valueTypes[m]; ok {
+			if n == 0 {
+				return m
+			}
+			n--
+		}
+	}
+	return ""
+}
+
+// checkRegister compares the declared type of a register with the type of the operand.
+func (b *builder) checkRegister(in *ptx.Instr, i int, a *ptx.Arg, y *symbol, o operandType) {
+	have, ok := valueTypes[y.typ]
+	if !ok {
+		return
+	}
+	fits := have.bits == o.t.bits || o.wider && have.bits > o.t.bits
+	switch {
+	case o.bitwise, !o.t.float() && o.t.kind != 'b':
+		fits = fits && !have.float()
+	case o.t.float():
+		fits = fits && (have.float() || have.kind == 'b')
+	}
+	if !fits {
+		b.fail(a.Pos, fmt.Sprintf("operand %d of %s is .%s, but %s is declared .%s; it takes %s", i+1, in.Name(), o.t.name, a.Name, y.typ, o.takes()))
+	}
+}
+
+// takes names the declarations that fit: ".u32, .s32 or .b32 registers".
+func (o operandType) takes() string {
+	var kinds []string
+	switch {
+	case o.t.float() && o.t.packed:
+		kinds = []string{o.t.name, "b32"}
+	case o.t.float():
+		kinds = []string{o.t.name, fmt.Sprint("b", o.t.bits)}
+	default:
+		kinds = []string{fmt.Sprint("u", o.t.bits), fmt.Sprint("s", o.t.bits), fmt.Sprint("b", o.t.bits)}
+		if o.t.kind == 'b' && !o.bitwise {
+			kinds = append(kinds, fmt.Sprint("f", o.t.bits))
+		}
+	}
+	s := oneOf(kinds)
+	if o.wider {
+		s += " and wider"
+	}
+	return s + " registers"
+}
+
+// checkLiteral compares a literal with the type of the operand.
+func (b *builder) checkLiteral(in *ptx.Instr, i int, a *ptx.Arg, o operandType, dest bool) {
+	switch {
+	case dest:
+		b.fail(a.Pos, fmt.Sprintf("operand %d of %s is its result: name a register", i+1, in.Name()))
+	case a.Kind == ptx.ArgInt && o.t.float() && o.t.bits >= 32 && !o.t.packed:
+		b.fail(a.Pos, fmt.Sprintf("operand %d of %s is .%s, not an integer: write %d.0 or its bits as %s", i+1, in.Name(), o.t.name, a.Int, hexForm(o.t)))
+	case a.Kind == ptx.ArgFloat && (o.t.kind == 'u' || o.t.kind == 's'):
+		b.fail(a.Pos, fmt.Sprintf("operand %d of %s is .%s, not a floating-point number: convert it or write its bits as an integer", i+1, in.Name(), o.t.name))
+	}
+}
+
+func hexForm(t vtype) string {
+	if t.bits == 64 {
+		return "0d and 16 hexadecimal digits"
+	}
+	return "0f and 8 hexadecimal digits"
+}
