@@ -56,6 +56,23 @@ func TestFaults(t *testing.T) {
 	}
 }
 
+// TestSharedAllocation lets machine code read to the end of the unit in which a block's shared memory is allocated, and no further.
+func TestSharedAllocation(t *testing.T) {
+	for bytes, ok := range map[int]bool{1008: true, 1024: true, 896: false} {
+		p := assemble(t, 86, "MOV R1, 0x3f0\nLDS.128 R4, [R1]\nEXIT")
+		p.SharedBytes = bytes
+		k, _ := start(t, p, 32, nil, nil)
+		if _, err := k.RunBlock(0); (err == nil) != ok {
+			t.Errorf("the last 16 of 1024 bytes, %d declared: %v", bytes, err)
+		}
+		p.SharedUnit = 0
+		k, _ = start(t, p, 32, nil, nil)
+		if _, err := k.RunBlock(0); (err == nil) != (bytes == 1024) {
+			t.Errorf("the last 16 of 1024 bytes, exactly %d allowed: %v", bytes, err)
+		}
+	}
+}
+
 // TestEndlessLoop names the loop that a run over its step limit is in.
 func TestEndlessLoop(t *testing.T) {
 	p := assemble(t, 86, "MOV R0, RZ\nouter: NOP\ninner: IADD3 R0, R0, 0x1, RZ\nBRA inner\nBRA outer\nEXIT")

@@ -78,7 +78,11 @@ func Bind(p *Program, t *Target, l *Launch) (k *Kernel, err error) {
 		l.Mem = NewMemory()
 	}
 	k.warps = (l.Block.Count() + warpLanes - 1) / warpLanes
-	k.shared = int(p.SharedBase) + p.SharedBytes + l.DynamicShared
+	k.shared = p.SharedBytes + l.DynamicShared
+	if u := p.SharedUnit; u > 0 {
+		k.shared = (k.shared + u - 1) / u * u
+	}
+	k.shared += int(p.SharedBase)
 	k.localLen = (p.LocalBytes + 15) &^ 15
 	if err := k.placeGlobals(); err != nil {
 		return nil, fmt.Errorf("kernel %s: %w", p.Name, err)

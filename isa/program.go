@@ -21,6 +21,9 @@ type Program struct {
 
 	SharedBytes int    // static shared memory a block
 	SharedBase  uint32 // offset of the first static shared byte: 0, or 0x400 where the listing's addresses include the system's part
+	// SharedUnit is the unit in which shared memory is allocated, bytes: accesses may reach to the end of the last one. 0: exactly what is asked for.
+	// (ptxas reads the last words of an array 16 bytes at a time, past the bytes that the listing declares.)
+	SharedUnit  int
 	LocalBytes  int    // local memory (stack) a thread
 	Address32   bool   // addresses of global memory have 32 bits
 	ParamBase   uint32 // offset of the first parameter in constant bank 0

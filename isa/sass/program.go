@@ -125,7 +125,7 @@ func (l *Listing) Read(f *Function, opt Options) (*isa.Program, error) {
 			p.Regs += systemRegs
 		}
 	}
-	p.SharedBytes = f.SharedBytes
+	p.SharedBytes, p.SharedUnit = f.SharedBytes, sharedUnit
 	p.Params = l.declaredParams(f.Name)
 	l.attach(f, p)
 	if sm >= 90 {
@@ -161,6 +161,9 @@ func (l *Listing) errorAt(r *rawInst, msg string) error {
 // systemShared is the part of a block's shared memory that the system takes from Hopper on; code adds it to
 // its addresses (MOV R0, 0x400), and resource figures leave it out.
 const systemShared = 0x400
+
+// sharedUnit is the smallest unit of any target in which blocks get shared memory, bytes.
+const sharedUnit = 128
 
 // resolve turns the target of a jump into an instruction index.
 func (l *Listing) resolve(f *Function, sm int, r *rawInst, in *isa.Inst, label string, byAddr map[uint32]int) error {
