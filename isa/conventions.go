@@ -120,7 +120,7 @@ package isa
 //
 // # Uniform datapath
 //
-//	R2UR URd = Ra (first active lane)    S2UR URd = SR    UMOV URd = a    ULDC/LDCU URd = c[bank][UR + off], Mod.Size 4, 8, 16
+//	R2UR [P,] URd = Ra (first active lane; P: this lane's is another)    S2UR URd = SR    UMOV URd = a    ULDC/LDCU URd = c[bank][UR + off], Mod.Size 4, 8, 16
 //	UP2UR, UR2UP like P2R, R2P
 //
 // # Memory
@@ -131,8 +131,10 @@ package isa
 //	ST STG STS STL = [mem], Rdata        Src = [mem, data]
 //	ATOM ATOMG ATOMS [P,] Rd = [mem], Rb [, Rc]   Sub: SubAdd .. SubExch, SubCAS (Rb compare, Rc new; before Volta one tuple Rb: compare, new); Type U32 (none) S32
 //	          U64 S64 F32 F16x2 BF16x2 F64 B32 B64, U16 (CAS); Mod.Size 4 or 8 (2).  RED = [mem], Rb
-//	SYNCS, ATOMS Rd = [mem], Rb              SubMbArrive .. SubMbCompleteTx: barrier in shared memory, Rb pair: arrivals, bytes; Rd: its content before (exec_mbarrier.go)
-//	SYNCS P = [mem], Rb                      SubMbPhase, SubMbParity: has the phase of that content (pair), of that parity, ended
+//	ATOM ATOMS Rd = [mem]                    SubMbArrive, Mod.Size 8: arrives on a barrier in shared memory (exec_mbarrier.go)
+//	SYNCS Rd(pair) = [mem], Rb               SubMbA0T1 .. SubMbOutART0, ModTMask: such a barrier from sm_90 on, Rd: its content before. SubExch: Rb pair
+//	SYNCS P = [mem], Rb                      SubMbPhase, SubMbTryWait: the parity of the phase is not bit 31 of Rb.  SYNCS = [mem]  SubMbEnd: no effect
+//	ARRIVES = [mem]                          SubMbCopies, from sm_90 on SubMbCopiesArv, SubMbCopiesTx
 //	LDGSTS = [shared], [global]          Mod.Size 4, 8, 16; optional predicate source: zero fill when false
 //	CCTL MEMBAR FENCE ERRBAR DEPBAR LDGDEPBAR TEXDEPBAR: operands are kept for printing, no effect on values
 //

@@ -40,6 +40,8 @@ func decAtom(d *decoder) {
 	}
 	words := int(max(mo.size/4, 1))
 	switch {
+	case a.sub == SubMbArrive:
+		a.val[0], a.val[1] = sref{ptr: d.k.zero}, sref{ptr: d.k.zero}
 	case a.incr:
 		a.sub = SubAdd
 		a.val[0], a.val[1] = sref{ptr: d.k.broadcast(1)}, sref{ptr: d.k.zero}
@@ -161,10 +163,9 @@ func execAtom(w *Warp, u *uop, m uint32) {
 
 // apply is the new memory value; y is the value that CAS compares with.
 func (a *atomop) apply(old, x, y uint64) uint64 {
-	if a.sub.isMbarrier() {
-		return mbarrierNext(a.sub, old, x)
-	}
 	switch a.sub {
+	case SubMbArrive:
+		return arriveAmpere(old)
 	case SubExch:
 		return x
 	case SubCAS:

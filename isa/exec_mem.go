@@ -109,7 +109,7 @@ func spaceOf(op Op) Space {
 	switch op {
 	case OpLDG, OpSTG, OpATOMG, OpLDU, OpLDGSTS:
 		return SpaceGlobal
-	case OpLDS, OpSTS, OpATOMS, OpSYNCS:
+	case OpLDS, OpSTS, OpATOMS, OpSYNCS, OpARRIVES:
 		return SpaceShared
 	case OpLDL, OpSTL:
 		return SpaceLocal

@@ -184,8 +184,18 @@ func decR2UR(d *decoder) {
 	d.u.exec = execR2UR
 }
 
+// execR2UR copies the value of the lowest lane; the predicate is true in lanes with another one, for which code that needs a
+// uniform value goes round again.
 func execR2UR(w *Warp, u *uop, m uint32) {
-	w.spreadValue(u, 0, allLanes, w.val(&u.s[0])[lowest(m)])
+	v := *w.val(&u.s[0])
+	chosen := v[lowest(m)]
+	var others uint32
+	for r := m; r != 0; r &= r - 1 {
+		l := lowest(r)
+		others |= bit(v[l] != chosen) << uint(l)
+	}
+	w.spreadValue(u, 0, allLanes, chosen)
+	w.setPred(u.pd[0], m, others)
 }
 
 func decLEPC(d *decoder) {

@@ -281,14 +281,25 @@ const (
 	SubReconvergent // BSSY, BSYNC
 	SubReliable     // BSSY, BSYNC, BREAK
 	SubExclusive    // WARPSYNC: lanes with other masks wait for their turn
-	// Barriers in shared memory (SYNCS, ATOMS): updates, then tests.
+	// Barriers in shared memory, see exec_mbarrier.go. ATOMS.ARRIVE.64; updates by SYNCS.ARRIVE.TRANS64 with no, one or a register's
+	// number of arrivals (A0, A1, AR) and no, one or a register's number of bytes that are to come (T0, T1, TR) or have come (TX),
+	// .OPTOUT of arrivals that later phases do not expect; tests; the end of the barrier; ARRIVES.LDGSTSBAR.
 	SubMbArrive
-	SubMbDrop       // arrives and is not expected in later phases
-	SubMbNoComplete // arrives without ending the phase
-	SubMbExpectTx
-	SubMbCompleteTx
-	SubMbPhase  // SYNCS: has the phase of an earlier content ended
-	SubMbParity // SYNCS: has the phase of this parity ended
+	SubMbA0T1
+	SubMbA0TR
+	SubMbA0TX
+	SubMbA1T0
+	SubMbA1TR
+	SubMbART0
+	SubMbOutA1T0
+	SubMbOutA1TR
+	SubMbOutART0
+	SubMbPhase
+	SubMbTryWait
+	SubMbEnd
+	SubMbCopies    // the copies before are there: arrives on a barrier of compute capability 8.x
+	SubMbCopiesArv // .ARVCNT: arrives
+	SubMbCopiesTx  // .TRANSCNT: one byte of those to come has come
 	NumSubs
 )
 
@@ -325,7 +336,7 @@ const (
 	ModDeferBlk                      // BAR.SYNC.DEFER_BLOCKING
 	ModConstant                      // LDG.CONSTANT (ld.global.nc)
 	ModStrong                        // volatile / relaxed / gpu scope: not served by L1
-	ModReturn                        // atomic returns the old value
+	ModTMask                         // SYNCS.ARRIVE.TMASK: the result's low word is the mask of the lanes that updated this barrier
 	ModShr7                          // VMAD.SHR_7
 	ModShr15                         // VMAD.SHR_15
 	ModS                             // ".S" before Volta: pop the SSY/PBK/PCNT token after the instruction

@@ -163,6 +163,7 @@ const (
 	OpATOMG        // global atomic
 	OpATOMS        // shared atomic
 	OpSYNCS        // barrier in shared memory: old = [a], updated with arrivals and bytes; or p = its phase has ended
+	OpARRIVES      // arrival on a barrier in shared memory when the copies before are there
 	OpRED          // reduction without return
 	OpLDGSTS       // asynchronous copy global to shared
 	OpTEX          // texture fetch
@@ -381,6 +382,7 @@ var opTable = [NumOps]opRow{
 	OpATOMG:     {"ATOMG", ClassATOMG, []span{{70, 999}}},
 	OpATOMS:     {"ATOMS", ClassATOMS, []span{{12, 999}}}, // before Maxwell: stands for the compiler's LDSLK / STSCUL loop
 	OpSYNCS:     {"SYNCS", ClassATOMS, []span{{90, 999}}},
+	OpARRIVES:   {"ARRIVES", ClassATOMS, []span{{80, 999}}},
 	OpRED:       {"RED", ClassRED, []span{{11, 999}}},
 	OpLDGSTS:    {"LDGSTS", ClassLDGSTS, []span{{80, 999}}},
 	OpTEX:       {"TEX", ClassTEX, []span{{10, 999}}},

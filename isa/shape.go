@@ -169,6 +169,7 @@ var shapes = [NumOps]shape{
 	OpATOMG:     {1, 0, 1, 1, 3, 0},
 	OpATOMS:     {1, 0, 1, 1, 3, 0},
 	OpSYNCS:     {1, 0, 1, 1, 2, 0},
+	OpARRIVES:   {0, 0, 0, 1, 1, 0},
 	OpRED:       {0, 0, 0, 1, 2, 0},
 	OpLDGSTS:    {0, 0, 0, 2, 2, 1},
 	OpTEX:       {3, 0, 1, 0, 7, 1},

@@ -43,8 +43,10 @@ var subNames = [NumSubs]string{SubAdd: "ADD", SubMin: "MIN", SubMax: "MAX", SubI
 	SubECR: "ECR", SubRC16: "RC16", SubSync: "SYNC", SubArrive: "ARV", SubRedPopc: "RED.POPC", SubRedAnd: "RED.AND", SubRedOr: "RED.OR",
 	Sub4A: "4A", Sub2ALo: "2A.LO", Sub2AHi: "2A.HI", SubCBCC: "CBCC", SubCHI: "CHI", SubCLO: "CLO", SubCSFU: "CSFU", SubAvg: "AVRG",
 	SubAbsDiff: "ABSDIFF", SubSub: "SUB", SubShl: "SHL", SubShr: "SHR", SubSet: "SET", SubMad: "MAD",
-	SubMbArrive: "ARRIVE", SubMbDrop: "ARRIVE.DROP", SubMbNoComplete: "ARRIVE.NOCOMPLETE", SubMbExpectTx: "EXPECT_TX", SubMbCompleteTx: "COMPLETE_TX",
-	SubMbPhase: "PHASECHK", SubMbParity: "PHASECHK.PARITY",
+	SubMbArrive: "ARRIVE", SubMbA0T1: "RED.A0T1", SubMbA0TR: "RED.A0TR", SubMbA0TX: "RED.A0TX", SubMbA1T0: "A1T0", SubMbART0: "ART0",
+	SubMbOutA1T0: "OPTOUT.A1T0", SubMbOutA1TR: "OPTOUT", SubMbOutART0: "OPTOUT.ART0", SubMbPhase: "PHASECHK.TRANS64",
+	SubMbTryWait: "PHASECHK.TRANS64.TRYWAIT", SubMbEnd: "CCTL.IV", SubMbCopies: "LDGSTSBAR.64", SubMbCopiesArv: "LDGSTSBAR.64.ARVCNT",
+	SubMbCopiesTx:   "LDGSTSBAR.64.TRANSCNT",
 	SubReconvergent: "RECONVERGENT", SubReliable: "RELIABLE", SubExclusive: "EXCLUSIVE",
 	SubGlobal: "G", SubShared: "S", SubLocal: "L"}
 
@@ -281,6 +283,17 @@ func (in *Inst) otherSuffix(add func(string), flag func(ModFlags, string)) {
 	switch c := opTable[in.Op].class; {
 	case c == ClassTEX:
 		in.texSuffix(add)
+	case in.Op == OpSYNCS || in.Op == OpARRIVES:
+		switch {
+		case m.Sub.isUpdate():
+			add("ARRIVE.TRANS64")
+			flag(ModTMask, "TMASK")
+			add(m.Sub.String())
+		case m.Sub == SubExch:
+			add("EXCH.64")
+		default:
+			add(m.Sub.String())
+		}
 	case c.IsMemory() || in.Op == OpLDC || in.Op == OpULDC || in.Op == OpLDCU:
 		in.memorySuffix(add, flag)
 	case in.Op == OpI2F || in.Op == OpI2FP || in.Op == OpUI2F:

@@ -155,7 +155,7 @@ func (in *Inst) checkTuples() error {
 	case c.IsMemory() || in.Op == OpLDC || in.Op == OpULDC || in.Op == OpLDCU:
 		n = Reg(max(memSize(&in.Mod)/4, 1))
 		for i := range in.NSrc { // data registers
-			if o := &in.Src[i]; i > 0 && o.Kind == KindReg && (c != ClassTEX || in.Op == OpSUST && i == 1) {
+			if o := &in.Src[i]; i > 0 && o.Kind == KindReg && (c != ClassTEX || in.Op == OpSUST && i == 1) && (in.Op != OpSYNCS || in.Mod.Sub == SubExch) {
 				if err := aligned(o, n); err != nil {
 					return err
 				}

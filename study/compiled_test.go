@@ -17,13 +17,13 @@ import (
 	"github.com/sarchlab/smsim/workloads"
 )
 
-// compiledFiles is testdata/compiled/kernels.tar.gz: small kernels of everything that integer CUDA code uses (src/*.cu), their PTX and
+// compiledFiles reads an archive of testdata/compiled. kernels.tar.gz holds small kernels of everything that integer CUDA code uses (src/*.cu), their PTX and
 // machine code as nvcc and ptxas 13.0 made them for sm_75, 90 and 120 (without encodings; with .nvdisasm the whole output of nvdisasm),
-// and the checksums of what an H200 computed.
-func compiledFiles(t *testing.T) map[string]string {
+// and the checksums of what an H200 computed; mbarrier.tar.gz kernels with barriers in shared memory for sm_80, 90 and 120.
+func compiledFiles(t *testing.T, archive string) map[string]string {
 	t.Helper()
 	files := map[string]string{}
-	for r := tar.NewReader(bytes.NewReader(zipped.Read(t, "testdata/compiled/kernels.tar.gz"))); ; {
+	for r := tar.NewReader(bytes.NewReader(zipped.Read(t, "testdata/compiled/"+archive))); ; {
 		h, err := r.Next()
 		if errors.Is(err, io.EOF) {
 			return files
@@ -88,7 +88,7 @@ func checksum(p *isa.Program, c *workloads.Case, m *machine) (string, error) {
 // TestCompiledKernels: PTX and machine code of the same kernels leave in memory what they left on an H200. Listings of cuobjdump get
 // their module variables from the PTX; what they cannot know, the literals and tables of bank 2, must be said; nvdisasm's know all.
 func TestCompiledKernels(t *testing.T) {
-	files := compiledFiles(t)
+	files := compiledFiles(t, "kernels.tar.gz")
 	machines := map[string]*machine{}
 	for _, a := range []string{"sm_75", "sm_90", "sm_120"} {
 		m, err := loadMachine(a, &workloads.Settings{})

@@ -198,7 +198,7 @@ func touchedShared(p *isa.Program, cs *workloads.Case, t *isa.Target) (int, erro
 func usesShared(p *isa.Program) bool {
 	for i := range p.Insts {
 		switch p.Insts[i].Op {
-		case isa.OpLDS, isa.OpSTS, isa.OpATOMS, isa.OpLD, isa.OpST, isa.OpATOM, isa.OpLDGSTS:
+		case isa.OpLDS, isa.OpSTS, isa.OpATOMS, isa.OpLD, isa.OpST, isa.OpATOM, isa.OpLDGSTS, isa.OpSYNCS, isa.OpARRIVES:
 			return true
 		}
 	}

@@ -154,10 +154,13 @@ func regWidth(in *isa.Inst, o *isa.Operand, isDst bool, index int) int {
 		if isDst && bytes > 4 {
 			return bytes / 4
 		}
-	case isa.OpST, isa.OpSTG, isa.OpSTS, isa.OpSTL, isa.OpATOM, isa.OpATOMG, isa.OpATOMS, isa.OpSYNCS, isa.OpRED:
+	case isa.OpST, isa.OpSTG, isa.OpSTS, isa.OpSTL, isa.OpATOM, isa.OpATOMG, isa.OpATOMS, isa.OpSYNCS, isa.OpARRIVES, isa.OpRED:
 		words := max(1, bytes/4)
 		if in.Mod.Sub == isa.SubCAS && !isDst && o.Kind == isa.KindReg && in.NSrc == 2 {
 			return 2 * words // before Volta one tuple holds what is compared and what is stored
+		}
+		if in.Op == isa.OpSYNCS && !isDst && in.Mod.Sub != isa.SubExch {
+			return 1
 		}
 		if isDst || o.Kind == isa.KindReg {
 			return words

@@ -146,7 +146,7 @@ func memSpaces(in *isa.Inst) int {
 	switch in.Op {
 	case isa.OpLDG, isa.OpSTG, isa.OpATOMG, isa.OpLDU:
 		return 1
-	case isa.OpLDS, isa.OpSTS, isa.OpATOMS, isa.OpSYNCS:
+	case isa.OpLDS, isa.OpSTS, isa.OpATOMS, isa.OpSYNCS, isa.OpARRIVES:
 		return 2
 	case isa.OpLDL, isa.OpSTL:
 		return 4

@@ -143,7 +143,7 @@ func (f *fn) defs(in *isa.Inst, n numbering, visit func(id int)) {
 // writesMemory says that the instruction stores or orders memory accesses.
 func writesMemory(in *isa.Inst) bool {
 	switch in.Op {
-	case isa.OpSUST, isa.OpST, isa.OpSTG, isa.OpSTS, isa.OpSTL, isa.OpATOM, isa.OpATOMG, isa.OpATOMS, isa.OpSYNCS, isa.OpRED, isa.OpLDGSTS,
+	case isa.OpSUST, isa.OpST, isa.OpSTG, isa.OpSTS, isa.OpSTL, isa.OpATOM, isa.OpATOMG, isa.OpATOMS, isa.OpSYNCS, isa.OpARRIVES, isa.OpRED, isa.OpLDGSTS,
 		isa.OpMEMBAR, isa.OpFENCE, isa.OpERRBAR, isa.OpCCTL, isa.OpBAR, isa.OpLDGDEPBAR, isa.OpDEPBAR:
 		return true
 	}

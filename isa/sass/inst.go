@@ -33,9 +33,6 @@ func parseText(sm int, text string) (in isa.Inst, label string, err error) {
 	mnemonic, rest, _ := strings.Cut(s, " ")
 	parts := strings.Split(mnemonic, ".")
 	op, ok := isa.OpByName(parts[0])
-	if op == isa.OpSYNCS { // the operands of a listing are those of the hardware's own layout of the barrier
-		return in, "", &unknownError{"opcode " + parts[0]}
-	}
 	if !ok {
 		if op, ok = opAliases[parts[0]]; !ok || op == isa.OpNone {
 			return in, "", &unknownError{"opcode " + parts[0]}
@@ -50,6 +47,12 @@ func parseText(sm int, text string) (in isa.Inst, label string, err error) {
 		in.Mod.Tex.Bounds = isa.TexClamp
 	}
 	m := modState{in: &in}
+	if op == isa.OpSYNCS || op == isa.OpARRIVES {
+		if !m.mbarrier(parts[1:]) {
+			return in, "", &unknownError{fmt.Sprintf("operation of %s", mnemonic)}
+		}
+		parts = parts[:1]
+	}
 	for _, mod := range parts[1:] {
 		if !m.apply(mod) {
 			return in, "", &unknownError{fmt.Sprintf("modifier .%s of %s", mod, parts[0])}
@@ -160,11 +163,14 @@ const (
 )
 
 func destinationsOf(in *isa.Inst) destinations {
+	if in.Mod.Sub == isa.SubMbEnd {
+		return dstNone
+	}
 	switch in.Op {
 	case isa.OpSUST, isa.OpST, isa.OpSTG, isa.OpSTS, isa.OpSTL, isa.OpRED, isa.OpLDGSTS, isa.OpBRA, isa.OpBRX, isa.OpJMP, isa.OpJMX, isa.OpCALL, isa.OpRET,
 		isa.OpPRET, isa.OpEXIT, isa.OpKILL, isa.OpBSSY, isa.OpBSYNC, isa.OpBREAK, isa.OpSSY, isa.OpPBK, isa.OpPCNT, isa.OpSYNC, isa.OpBRK,
 		isa.OpCONT, isa.OpWARPSYNC, isa.OpENDCOLLECTIVE, isa.OpYIELD, isa.OpNANOSLEEP, isa.OpBAR, isa.OpNOP, isa.OpBPT, isa.OpCCTL, isa.OpMEMBAR, isa.OpFENCE, isa.OpERRBAR,
-		isa.OpLDGDEPBAR, isa.OpDEPBAR, isa.OpTEXDEPBAR, isa.OpR2P, isa.OpUR2UP:
+		isa.OpLDGDEPBAR, isa.OpDEPBAR, isa.OpTEXDEPBAR, isa.OpARRIVES, isa.OpR2P, isa.OpUR2UP:
 		return dstNone
 	case isa.OpISETP, isa.OpFSETP, isa.OpDSETP, isa.OpHSETP2, isa.OpPSETP, isa.OpPLOP3, isa.OpVSETP, isa.OpCSETP, isa.OpUISETP, isa.OpUFSETP, isa.OpUPLOP3:
 		return dstPred2

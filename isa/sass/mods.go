@@ -1,6 +1,7 @@
 package sass
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/sarchlab/smsim/isa"
@@ -51,7 +52,7 @@ var plainNames = map[string]bool{
 // subNames are operations within opcodes whose family is in the first key.
 var subNames = map[string]map[string]isa.Sub{
 	"atom": {"ADD": isa.SubAdd, "MIN": isa.SubMin, "MAX": isa.SubMax, "INC": isa.SubInc, "DEC": isa.SubDec, "AND": isa.SubAnd, "OR": isa.SubOr,
-		"XOR": isa.SubXor, "EXCH": isa.SubExch, "CAS": isa.SubCAS, "CAST": isa.SubCAS, "SAFEADD": isa.SubSafeAdd},
+		"XOR": isa.SubXor, "EXCH": isa.SubExch, "ARRIVE": isa.SubMbArrive, "CAS": isa.SubCAS, "CAST": isa.SubCAS, "SAFEADD": isa.SubSafeAdd},
 	"redux": {"SUM": isa.SubAdd, "MIN": isa.SubMin, "MAX": isa.SubMax, "OR": isa.SubOr, "XOR": isa.SubXor, "AND": isa.SubAnd},
 	"lop":   {"AND": isa.SubAnd, "OR": isa.SubOr, "XOR": isa.SubXor, "PASS_B": isa.SubPassB},
 	"shfl":  {"IDX": isa.SubIdx, "UP": isa.SubUp, "DOWN": isa.SubDown, "BFLY": isa.SubBfly},
@@ -76,38 +77,41 @@ var subFamily = map[isa.Op]string{
 
 // ownModifiers are modifiers that mean on an opcode what they mean on no other; an empty one changes nothing here.
 var ownModifiers = map[isa.Op]map[string]isa.Mod{
-	isa.OpIDP:      {"2A": {}, "LO": {Sub: isa.Sub2ALo}, "HI": {Sub: isa.Sub2AHi}},
-	isa.OpBAR:      {"RED": {}, "SCAN": {}},
-	isa.OpATOMS:    {"POPC": {Flags: isa.ModPopcInc}},
-	isa.OpSHF:      {"L": {Flags: isa.ModLeft}, "R": {Flags: isa.ModRight}},
-	isa.OpUSHF:     {"L": {Flags: isa.ModLeft}, "R": {Flags: isa.ModRight}},
-	isa.OpIMAD:     {"MOV": {Flags: isa.ModMov}, "SHL": {Flags: isa.ModShl}, "IADD": {Flags: isa.ModAdd}},
-	isa.OpUIMAD:    {"MOV": {Flags: isa.ModMov}, "SHL": {Flags: isa.ModShl}, "IADD": {Flags: isa.ModAdd}},
-	isa.OpDEPBAR:   {"LE": {}},
-	isa.OpBMOV:     {"32": {}, "64": {}, "PQUAD": {}},
-	isa.OpCS2R:     {"32": {Flags: isa.Mod32}},
-	isa.OpBPT:      {"DRAIN": {}, "PAUSE": {}, "INT": {}, "CAL": {}}, // for a debugger
-	isa.OpSULD:     {"CTA": {Flags: isa.ModCTA}},
-	isa.OpSUST:     {"CTA": {Flags: isa.ModCTA}},
-	isa.OpMEMBAR:   {"ALL": {}, "SC": {}, "CTA": {Flags: isa.ModCTA}},
-	isa.OpLD:       {"SM": {Flags: isa.ModCTA}, "CTA": {Flags: isa.ModCTA}}, // ordered within the SM: L1 serves it
-	isa.OpLDG:      {"SM": {Flags: isa.ModCTA}, "CTA": {Flags: isa.ModCTA}},
-	isa.OpLDS:      {"U": {}},                                          // unaligned: Maxwell's and Turing's LDS.U
-	isa.OpBRA:      {"U": {Flags: isa.ModU}, "ANY": {Sub: isa.SubAny}}, // .U.ANY: its predicate is one of the warp
-	isa.OpBRX:      {"U": {Flags: isa.ModU}},
-	isa.OpFRND:     {"INT": {}},
-	isa.OpUFRND:    {"INT": {}},
-	isa.OpCS2UR:    {"32": {Flags: isa.Mod32}},
-	isa.OpWARPSYNC: {"EXCLUSIVE": {Sub: isa.SubExclusive}},
-	isa.OpQSPC:     {"G": {Sub: isa.SubGlobal}, "S": {Sub: isa.SubShared}, "L": {Sub: isa.SubLocal}},
-	isa.OpBSSY:     {"RELIABLE": {Sub: isa.SubReliable}, "RECONVERGENT": {Sub: isa.SubReconvergent}},
-	isa.OpBSYNC:    {"RELIABLE": {Sub: isa.SubReliable}, "RECONVERGENT": {Sub: isa.SubReconvergent}},
-	isa.OpBREAK:    {"RELIABLE": {Sub: isa.SubReliable}, "RECONVERGENT": {Sub: isa.SubReconvergent}},
-	isa.OpISET:     {"BF": {Flags: isa.ModBF}},
-	isa.OpFSET:     {"BF": {Flags: isa.ModBF}},
-	isa.OpPSET:     {"BF": {Flags: isa.ModBF}},
-	isa.OpLOP:      {"NZ": {Cmp: isa.CmpNE}, "Z": {Cmp: isa.CmpEQ}, "T": {Cmp: isa.CmpT}},
-	isa.OpLOP32I:   {"NZ": {Cmp: isa.CmpNE}, "Z": {Cmp: isa.CmpEQ}, "T": {Cmp: isa.CmpT}},
+	isa.OpIDP:       {"2A": {}, "LO": {Sub: isa.Sub2ALo}, "HI": {Sub: isa.Sub2AHi}},
+	isa.OpBAR:       {"RED": {}, "SCAN": {}},
+	isa.OpATOMS:     {"POPC": {Flags: isa.ModPopcInc}},
+	isa.OpSHF:       {"L": {Flags: isa.ModLeft}, "R": {Flags: isa.ModRight}},
+	isa.OpUSHF:      {"L": {Flags: isa.ModLeft}, "R": {Flags: isa.ModRight}},
+	isa.OpIMAD:      {"MOV": {Flags: isa.ModMov}, "SHL": {Flags: isa.ModShl}, "IADD": {Flags: isa.ModAdd}},
+	isa.OpUIMAD:     {"MOV": {Flags: isa.ModMov}, "SHL": {Flags: isa.ModShl}, "IADD": {Flags: isa.ModAdd}},
+	isa.OpDEPBAR:    {"LE": {}},
+	isa.OpBMOV:      {"32": {}, "64": {}, "PQUAD": {}},
+	isa.OpCS2R:      {"32": {Flags: isa.Mod32}},
+	isa.OpBPT:       {"DRAIN": {}, "PAUSE": {}, "INT": {}, "CAL": {}}, // for a debugger
+	isa.OpSULD:      {"CTA": {Flags: isa.ModCTA}},
+	isa.OpSUST:      {"CTA": {Flags: isa.ModCTA}},
+	isa.OpMEMBAR:    {"ALL": {}, "SC": {}, "CTA": {Flags: isa.ModCTA}},
+	isa.OpLD:        {"SM": {Flags: isa.ModCTA}, "CTA": {Flags: isa.ModCTA}}, // ordered within the SM: L1 serves it
+	isa.OpLDG:       {"SM": {Flags: isa.ModCTA}, "CTA": {Flags: isa.ModCTA}},
+	isa.OpLDS:       {"U": {}},                                          // unaligned: Maxwell's and Turing's LDS.U
+	isa.OpBRA:       {"U": {Flags: isa.ModU}, "ANY": {Sub: isa.SubAny}}, // .U.ANY: its predicate is one of the warp
+	isa.OpBRX:       {"U": {Flags: isa.ModU}},
+	isa.OpFRND:      {"INT": {}},
+	isa.OpUFRND:     {"INT": {}},
+	isa.OpCS2UR:     {"32": {Flags: isa.Mod32}},
+	isa.OpMOV:       {"32": {}}, // RPCMOV.32
+	isa.OpFENCE:     {"VIEW": {}, "ASYNC": {}, "S": {}},
+	isa.OpNANOSLEEP: {"SYNCS": {}}, // ends when a barrier's phase does
+	isa.OpWARPSYNC:  {"EXCLUSIVE": {Sub: isa.SubExclusive}},
+	isa.OpQSPC:      {"G": {Sub: isa.SubGlobal}, "S": {Sub: isa.SubShared}, "L": {Sub: isa.SubLocal}},
+	isa.OpBSSY:      {"RELIABLE": {Sub: isa.SubReliable}, "RECONVERGENT": {Sub: isa.SubReconvergent}},
+	isa.OpBSYNC:     {"RELIABLE": {Sub: isa.SubReliable}, "RECONVERGENT": {Sub: isa.SubReconvergent}},
+	isa.OpBREAK:     {"RELIABLE": {Sub: isa.SubReliable}, "RECONVERGENT": {Sub: isa.SubReconvergent}},
+	isa.OpISET:      {"BF": {Flags: isa.ModBF}},
+	isa.OpFSET:      {"BF": {Flags: isa.ModBF}},
+	isa.OpPSET:      {"BF": {Flags: isa.ModBF}},
+	isa.OpLOP:       {"NZ": {Cmp: isa.CmpNE}, "Z": {Cmp: isa.CmpEQ}, "T": {Cmp: isa.CmpT}},
+	isa.OpLOP32I:    {"NZ": {Cmp: isa.CmpNE}, "Z": {Cmp: isa.CmpEQ}, "T": {Cmp: isa.CmpT}},
 }
 
 // commonModifiers mean the same on every other opcode.
@@ -132,7 +136,7 @@ var opAliases = map[string]isa.Op{
 	"CAL": isa.OpCALL, "JCAL": isa.OpCALL, "IMUL32I": isa.OpIMUL, "IMAD32I": isa.OpIMAD, "FADD32I": isa.OpFADD, "FMUL32I": isa.OpFMUL,
 	"CGAERRBAR": isa.OpERRBAR, "FFMA32I": isa.OpFFMA, "ISCADD32I": isa.OpISCADD, "REDG": isa.OpRED, "REDS": isa.OpATOMS, "HADD2_32I": isa.OpHADD2, "HMUL2_32I": isa.OpHMUL2,
 	"HFMA2_32I": isa.OpHFMA2, "ULOP": isa.OpULOP3, "KIL": isa.OpKILL, "BRXU": isa.OpBRX, "PMTRIG": isa.OpNOP, "CCTLL": isa.OpCCTL, "CCTLT": isa.OpCCTL,
-	"FADD2": isa.OpNone, "LDSLK": isa.OpLDS, "STSUL": isa.OpSTS, "STSCUL": isa.OpSTS, "LDG_OLD": isa.OpLDG,
+	"FADD2": isa.OpNone, "LDSLK": isa.OpLDS, "STSUL": isa.OpSTS, "STSCUL": isa.OpSTS, "LDG_OLD": isa.OpLDG, "RPCMOV": isa.OpMOV,
 }
 
 // mergeSelectors are the parts of the destination that a video instruction replaces.
@@ -252,6 +256,30 @@ func (m *modState) apply(s string) (ok bool) {
 	return plainNames[s]
 }
 
+// mbarrier takes the modifiers of SYNCS or ARRIVES, which together say what is done to a barrier in shared memory.
+func (m *modState) mbarrier(mods []string) (ok bool) {
+	mod := &m.in.Mod
+	mod.Size, mod.Type = 8, isa.U64
+	if k := slices.Index(mods, "TMASK"); k >= 0 {
+		mod.Flags |= isa.ModTMask
+		mods = slices.Delete(slices.Clone(mods), k, k+1)
+	}
+	name := strings.Join(mods, ".")
+	if name == "EXCH.64" {
+		mod.Sub = isa.SubExch
+		return m.in.Op == isa.OpSYNCS
+	}
+	update, isUpdate := strings.CutPrefix(name, "ARRIVE.TRANS64")
+	update = strings.TrimPrefix(update, ".")
+	for s := isa.SubMbA0T1; s <= isa.SubMbCopiesTx; s++ {
+		if isUpdate && s <= isa.SubMbOutART0 && s.String() == update || !isUpdate && s > isa.SubMbOutART0 && s.String() == name {
+			mod.Sub = s
+			return (s >= isa.SubMbCopies) == (m.in.Op == isa.OpARRIVES)
+		}
+	}
+	return false
+}
+
 // add sets in mod what a modifier says.
 func add(mod *isa.Mod, x isa.Mod) {
 	mod.Flags |= x.Flags
@@ -272,7 +300,7 @@ func add(mod *isa.Mod, x isa.Mod) {
 func isMemory(op isa.Op) bool {
 	switch op {
 	case isa.OpLD, isa.OpLDG, isa.OpLDS, isa.OpLDL, isa.OpLDC, isa.OpLDU, isa.OpULDC, isa.OpLDCU, isa.OpST, isa.OpSTG, isa.OpSTS, isa.OpSTL,
-		isa.OpATOM, isa.OpATOMG, isa.OpATOMS, isa.OpRED, isa.OpLDGSTS, isa.OpSULD, isa.OpSUST:
+		isa.OpATOM, isa.OpATOMG, isa.OpATOMS, isa.OpRED, isa.OpLDGSTS, isa.OpSYNCS, isa.OpARRIVES, isa.OpSULD, isa.OpSUST:
 		return true
 	}
 	return false

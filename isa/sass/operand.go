@@ -103,6 +103,10 @@ func (p *operandParser) core(s string) (isa.Operand, bool) {
 		return isa.Operand{}, false
 	case strings.HasPrefix(s, "desc["):
 		return p.desc(s)
+	case s == "Rpc.LO":
+		return isa.R(rpc), true
+	case s == "Rpc.HI":
+		return isa.R(rpc + 1), true
 	case s[0] == '[':
 		return p.memory(s)
 	case strings.HasPrefix(s, "c[") || strings.HasPrefix(s, "c ["):

@@ -110,6 +110,8 @@ func (l *Listing) Read(f *Function, opt Options) (*isa.Program, error) {
 	if len(unknown) > 0 {
 		return nil, l.unknownError(f, unknown, first)
 	}
+	used := registersUsed(p.Insts)
+	placeRPC(p.Insts, used)
 	if decoded == len(f.Insts) && decoded > 0 {
 		p.Control = isa.ControlDecoded
 	}
@@ -120,7 +122,7 @@ func (l *Listing) Read(f *Function, opt Options) (*isa.Program, error) {
 	}
 	p.Regs = f.Regs
 	if p.Regs < 0 {
-		p.Regs = registersUsed(p.Insts)
+		p.Regs = used
 		if sm >= 70 && p.Regs > 0 {
 			p.Regs += systemRegs
 		}
@@ -275,14 +277,29 @@ func frameBytes(insts []isa.Inst) int {
 	return int(min(total, 512<<10))
 }
 
-// systemRegs is the number of registers that a thread has from Volta on beyond those that its code names.
+// systemRegs is the number of registers that a thread has from Volta on beyond those that its code names: Rpc.LO and Rpc.HI,
+// which hold a return address or, with RPCMOV, whatever the code keeps in them.
 const systemRegs = 2
+
+// rpc stands for Rpc.LO, and the number after it for Rpc.HI, until placeRPC gives them the registers behind the code's own.
+const rpc = isa.VirtualBase
+
+func placeRPC(insts []isa.Inst, used int) {
+	for i := range insts {
+		in := &insts[i]
+		for _, o := range []*isa.Operand{&in.Dst[0], &in.Src[0]} {
+			if o.Kind == isa.KindReg && (o.Reg == rpc || o.Reg == rpc+1) {
+				o.Reg += isa.Reg(used) - rpc
+			}
+		}
+	}
+}
 
 // registersUsed is the highest general register named, plus one.
 func registersUsed(insts []isa.Inst) int {
 	top := -1
 	see := func(r isa.Reg, width int) {
-		if r != isa.RZ {
+		if r < rpc && r != isa.RZ {
 			top = max(top, int(r)+width-1)
 		}
 	}
