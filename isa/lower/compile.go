@@ -415,7 +415,9 @@ func (c *compiler) instr(in *ptx.Instr, s *scope) {
 	var err error
 	switch in.Op {
 	case "bra":
-		c.branch(in)
+		if b.checkSyntax(in); b.err == nil {
+			c.branch(in)
+		}
 	case "brx":
 		c.branchTable(in)
 	case "call":
@@ -440,6 +442,7 @@ func (c *compiler) instr(in *ptx.Instr, s *scope) {
 			break
 		}
 		if err = sel(b); err == nil { // a rule knows better what is wrong
+			b.checkSyntax(in)
 			b.checkOperands(in)
 		}
 	}

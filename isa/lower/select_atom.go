@@ -1,6 +1,7 @@
 package lower
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -68,7 +69,7 @@ func ruleAtom(result bool) rule {
 			space = named
 		}
 		op, ok := atomOps[name]
-		if !ok || t.bits == 128 || t.bits == 16 && t.float() {
+		if !ok || t.bits == 128 || t.float() && name != "add" {
 			x.fail("%s is not modelled", x.in.Name())
 			return
 		}
@@ -102,7 +103,7 @@ func (x *expander) atomic(d []word, addr word, b, c []word, op isa.Sub, t vtype,
 		return
 	}
 	unused := len(d) == 0 || d[0].Kind == isa.KindReg && d[0].Reg == isa.RZ
-	if unused && space != "shared" && op != isa.SubExch && op != isa.SubCAS {
+	if unused && t.bits > 16 && space != "shared" && op != isa.SubExch && op != isa.SubCAS {
 		x.emitWide(isa.OpRED, m, nil, [][]word{{addr}, b})
 		return
 	}
@@ -116,8 +117,8 @@ func (x *expander) atomic(d []word, addr word, b, c []word, op isa.Sub, t vtype,
 	case space == "global" && x.t().Has(isa.OpATOMG):
 		code = isa.OpATOMG
 	}
-	if space == "shared" && (op != isa.SubCAS && op != isa.SubExch) && (t.wide() || t.float()) {
-		x.casLoop(d, addr, b, op, t)
+	if (space == "shared" && (t.wide() || t.float()) || t.bits == 16) && op != isa.SubCAS && op != isa.SubExch {
+		x.casLoop(d, addr, b, op, t, space)
 		return
 	}
 	srcs := [][]word{{addr}, b}
@@ -201,21 +202,16 @@ func (x *expander) guarded(body func()) {
 }
 
 // casLoop does an operation the unit lacks: load, compute, compare-and-swap until nobody came between.
-func (x *expander) casLoop(d []word, addr word, b []word, op isa.Sub, t vtype) {
+func (x *expander) casLoop(d []word, addr word, b []word, op isa.Sub, t vtype, space string) {
 	x.guarded(func() {
 		n := len(b)
 		old := x.regs(n)
-		lm := isa.Mod{Size: uint8(4 * n)}
-		x.emitWide(isa.OpLDS, lm, [][]word{old}, [][]word{{addr}})
+		x.emitWide(x.loadOp(space), x.accessMod(t, t.bits/8, space), [][]word{old}, [][]word{{addr}})
 		again := x.newBlock()
 		x.place(again)
 		next := x.apply(old, b, op, t)
 		got := x.regs(n)
-		cas := vtype{name: "b32", bits: 32, kind: 'b'}
-		if n == 2 {
-			cas = vtype{name: "b64", bits: 64, kind: 'b'}
-		}
-		x.atomic(got, addr, old, next, isa.SubCAS, cas, "shared")
+		x.atomic(got, addr, old, next, isa.SubCAS, valueTypes[fmt.Sprint("b", t.bits)], space)
 		var p word
 		if n == 2 {
 			p = x.cmp64(auto, isa.CmpNE, false, asPair(got), asPair(old), isa.BoolAnd, pt)

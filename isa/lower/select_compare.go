@@ -1,6 +1,10 @@
 package lower
 
-import "github.com/sarchlab/smsim/isa"
+import (
+	"slices"
+
+	"github.com/sarchlab/smsim/isa"
+)
 
 // comparison is a PTX comparison as the machine has it, and whether it implies unsigned operands (lo, ls, hi, hs).
 type comparison struct {
@@ -16,11 +20,11 @@ var comparisons = map[string]comparison{
 	"gtu": {op: isa.CmpGTU, float: true}, "geu": {op: isa.CmpGEU, float: true}, "num": {op: isa.CmpNum, float: true}, "nan": {op: isa.CmpNan, float: true},
 }
 
-// takeComparison uses up the comparison, which is the first modifier.
+// takeComparison uses up the comparison.
 func (x *expander) takeComparison() comparison {
-	if len(x.mods) > 0 {
-		if c, ok := comparisons[x.mods[0]]; ok {
-			x.mods = x.mods[1:]
+	for i, m := range x.mods {
+		if c, ok := comparisons[m]; ok {
+			x.mods = slices.Delete(x.mods, i, i+1)
 			return c
 		}
 	}

@@ -9,7 +9,10 @@ import (
 
 // ruleBar is bar and barrier: sync, arrive and red.
 func ruleBar(x *expander) {
-	x.drop("cta", "aligned")
+	if len(x.mods) > 0 && x.mods[0] == "cta" { // the only place
+		x.mods = x.mods[1:]
+	}
+	x.drop("aligned")
 	what := x.take("sync", "arrive", "red", "warp")
 	if what == "warp" {
 		x.has("sync")
@@ -143,6 +146,9 @@ func ruleCp(x *expander) {
 		}
 		return
 	case x.has("wait_group"), x.has("wait_all"):
+		if n := map[bool]int{true: 1}[x.in.Has("wait_group")]; !x.args(n, n) {
+			return
+		}
 		if x.t().Has(isa.OpLDGDEPBAR) {
 			n := imm(0)
 			if len(x.in.Args) == 1 {
@@ -162,6 +168,10 @@ func ruleCp(x *expander) {
 	size := x.in.Args[2]
 	if size.Kind != ptx.ArgInt || size.Int != 4 && size.Int != 8 && size.Int != 16 {
 		x.fail("cp.async copies 4, 8 or 16 bytes")
+		return
+	}
+	if size.Int != 16 && x.in.Has("cg") {
+		x.fail("cp.async.cg copies 16 bytes; with .ca it copies 4, 8 or 16")
 		return
 	}
 	to, _ := x.mem(0, "shared")

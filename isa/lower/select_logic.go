@@ -91,8 +91,8 @@ func ruleLop3(x *expander) {
 		return
 	}
 	lut := x.in.Args[4]
-	if lut.Kind != ptx.ArgInt || lut.Int < 0 || lut.Int > 255 {
-		x.fail("operand 5 of lop3 is a table of 8 bits, an integer from 0 to 255")
+	if lut.Kind != ptx.ArgInt { // ptxas takes the low 8 bits of any number
+		x.fail("operand 5 of lop3 is a table of 8 bits, an integer")
 		return
 	}
 	a, b, c := x.a32(1, t.name), x.a32(2, t.name), x.a32(3, t.name)

@@ -6,7 +6,7 @@ import (
 	"github.com/sarchlab/smsim/isa"
 )
 
-const memTypes = "b8 u8 s8 b16 u16 s16 b32 u32 s32 b64 u64 s64 b128 f16 f16x2 bf16 bf16x2 f32 f64"
+const memTypes = "b8 u8 s8 b16 u16 s16 b32 u32 s32 b64 u64 s64 b128 f32 f64"
 
 // takeSpace uses up the state space: "" for generic addresses.
 func (x *expander) takeSpace() string {
