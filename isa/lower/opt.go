@@ -45,6 +45,7 @@ func (f *fn) optimise() {
 	f.raiseLoads()
 	f.uniformInvariants()
 	f.keepWidening()
+	f.updateInPlace()
 	f.keepCopies()
 }
 

@@ -42,7 +42,7 @@ func (u *fuser) fuseMinMax(in *isa.Inst) bool {
 			return true
 		case !halves && plainAdd(d) && u.f.t.Has(isa.OpVIADDMNMX):
 			t := terms(d, 3)
-			if len(t) != 2 || t[0].Flags != 0 || t[1].Flags != 0 {
+			if len(t) != 2 || t[0].Flags != 0 || t[1].Flags != 0 || u.chosen(t[0]) || u.chosen(t[1]) {
 				continue
 			}
 			if t[0].Kind != isa.KindReg {
@@ -55,4 +55,15 @@ func (u *fuser) fuseMinMax(in *isa.Inst) bool {
 		}
 	}
 	return false
+}
+
+// chosen says that the word is a constant that a predicate chooses for one sum, which becomes two guarded sums (guardSelects).
+func (u *fuser) chosen(o isa.Operand) bool {
+	d := u.inner(&o)
+	if d == nil || !plainSelect(d) {
+		return false
+	}
+	_, first := constant(d.Src[0])
+	_, second := constant(d.Src[1])
+	return first && second
 }

@@ -5,7 +5,7 @@ import "github.com/sarchlab/smsim/isa"
 // guardSelects turns selections into guarded operations, as the compiler does from Volta on where a SEL and the operation that made
 // one of its arms become one instruction:
 //
-//	x = op(y, ...); d = p ? x : y      becomes  d = y; @p d = op(d, ...)      if nothing else reads x or y: the move disappears
+//	x = op(y, ...); d = p ? x : y      becomes  d = y; @p d = op(d, ...)      if nothing else reads x, or y later: the move disappears
 //	s = p ? 1 : 2; d = s + y           becomes  d = y + 2; @p d = y + 1       if nothing else reads s
 //
 // Seen in every kernel of the measured set that has such selections (a checksum's "c & 1 ? c >> 1 ^ poly : c >> 1": 8 of 8; the case
@@ -38,7 +38,7 @@ func (g *selectGuard) block(b *block) {
 		var first, second isa.Inst
 		ok := false
 		if plainSelect(in) {
-			first, second, ok = g.inPlace(b, in)
+			first, second, ok = g.inPlace(b, i)
 		} else if plainAdd(in) && in.Guard.Kind == isa.KindNone {
 			first, second, ok = g.constants(b, in)
 		}
@@ -79,6 +79,23 @@ func (g *selectGuard) single(b *block, o isa.Operand, uses int32) *isa.Inst {
 	return in
 }
 
+// last says that instruction i of the block is the last to read the word, which has one definition there.
+func (g *selectGuard) last(b *block, o isa.Operand, i int) bool {
+	id := g.n.of(o.Kind, o.Reg)
+	if id < 0 || id >= len(g.defs) || g.single(b, o, g.uses[id]) == nil {
+		return false
+	}
+	reads := int32(0)
+	for k := range b.insts[:i+1] {
+		g.f.uses(&b.insts[k], g.n, func(r int) {
+			if r == id {
+				reads++
+			}
+		})
+	}
+	return reads == g.uses[id]
+}
+
 // unchanged says that no source of the instruction at position at has been written since.
 func (g *selectGuard) unchanged(in *isa.Inst, at int32) bool {
 	ok := true
@@ -87,11 +104,12 @@ func (g *selectGuard) unchanged(in *isa.Inst, at int32) bool {
 }
 
 // inPlace is a selection between a word and what an operation makes of it.
-func (g *selectGuard) inPlace(b *block, in *isa.Inst) (first, second isa.Inst, ok bool) {
+func (g *selectGuard) inPlace(b *block, i int) (first, second isa.Inst, ok bool) {
+	in := &b.insts[i]
 	for arm := range 2 {
 		x, y := in.Src[arm], in.Src[1-arm]
 		op := g.single(b, x, 1)
-		if op == nil || !movable(op) || g.single(b, y, 2) == nil || y.Flags != 0 {
+		if op == nil || !movable(op) || y.Flags != 0 || !g.last(b, y, i) {
 			continue
 		}
 		reads := 0
