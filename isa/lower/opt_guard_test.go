@@ -18,6 +18,9 @@ func TestGuardedSelections(t *testing.T) {
 		{"operation of the other arm", "shr.u32 %r1, %a, 1; xor.b32 %r2, %r1, 0x123; selp.b32 %r3, %r2, %r1, %p;", 0, 1},
 		{"the operation's result is read elsewhere", "shr.u32 %r1, %a, 1; xor.b32 %r2, %r1, 0x123; selp.b32 %r3, %r2, %r1, %p; add.u32 %r3, %r3, %r2;", 1, 0},
 		{"independent values", "xor.b32 %r1, %a, 0x123; add.u32 %r2, %b, 7; selp.b32 %r3, %r1, %r2, %p;", 1, 0},
+		{"the other arm is read before", "st.global.u32 [%q+12], %a; neg.s32 %r1, %a; selp.b32 %r3, %r1, %a, %p;", 0, 1},
+		{"the other arm is read after", "neg.s32 %r1, %a; selp.b32 %r3, %r1, %a, %p; st.global.u32 [%q+12], %a;", 1, 0},
+		{"constants of a sum in a maximum", "selp.b32 %r1, 5, -3, %p; add.s32 %r2, %a, %r1; max.s32 %r3, %r2, %b;", 0, 1},
 		{"constants of a sum", "selp.b32 %r1, 65, 71, %p; add.u32 %r3, %a, %r1;", 0, 1},
 	} {
 		m, err := ptx.Parse("t.ptx", []byte(".version 8.0\n.target sm_90\n.address_size 64\n.entry k(.param .u64 P)\n{ .reg .b64 %q; .reg .b32 %r<9>, %a, %b; .reg .pred %p;\n"+
