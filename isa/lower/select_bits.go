@@ -417,34 +417,3 @@ func ruleBmsk(x *expander) {
 	}
 	x.shl(d, x.maskOf(n), a)
 }
-
-// ruleFns is fns: the n-th set bit of a mask from a base position.
-func ruleFns(x *expander) {
-	t := x.typ("b32")
-	if !x.args(4, 4) {
-		return
-	}
-	d, mask, base, n := x.d32(0, t.name), x.a32(1, t.name), x.a32(2, "b32"), x.a32(3, "s32")
-	back := x.test(isa.CmpLT, isa.S32, n, rz)
-	zero := x.test(isa.CmpEQ, isa.S32, n, rz)
-	// Backwards: the same search forwards in the reversed mask.
-	v := x.sel(auto, x.brev(auto, mask), mask, back)
-	from := x.sel(auto, x.sub(auto, imm(31), base), base, back)
-	n = x.abs(auto, n)
-	ones := x.mov(auto, imm(0xffffffff))
-	bit := x.shl(auto, x.mov(auto, imm(1)), from)
-	v = x.and(auto, v, x.sel(auto, bit, x.shl(auto, ones, from), zero))
-	n = x.sel(auto, imm(1), n, zero)
-	// The most negative n stays negative: to GPUs no number of ones is below it, and they find bit 0.
-	missing := x.test(isa.CmpLT, signedType(!x.document()), x.popc(auto, v), n)
-	pos := x.mov(auto, rz)
-	for _, w := range []int{16, 8, 4, 2, 1} {
-		c := x.popc(auto, x.and(auto, v, imm(1<<w-1)))
-		p := x.test(isa.CmpLT, isa.U32, c, n)
-		v = x.sel(auto, x.shr(auto, v, imm(uint32(w))), v, p)
-		n = x.sel(auto, x.sub(auto, n, c), n, p)
-		pos = x.sel(auto, x.add(auto, pos, imm(uint32(w))), pos, p)
-	}
-	pos = x.sel(auto, x.sub(auto, imm(31), pos), pos, back)
-	x.sel(d, imm(0xffffffff), pos, missing)
-}
