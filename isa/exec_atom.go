@@ -38,6 +38,10 @@ func decAtom(d *decoder) {
 			a.typ = U64
 		}
 	}
+	if mo.size == 1 || mo.size == 16 {
+		d.failf("%s.%v of %d bytes is %w", d.in.Op, a.typ, mo.size, ErrNotExecutable)
+		return
+	}
 	words := int(max(mo.size/4, 1))
 	switch {
 	case a.sub == SubMbArrive:
@@ -69,7 +73,7 @@ func decAtom(d *decoder) {
 	switch {
 	case a.sub == SubNone:
 		d.failf("%s without an operation", d.in.Op)
-	case mo.size == 1 || mo.size == 16, mo.size == 2 && a.sub != SubCAS && a.typ != F16 && a.typ != BF16:
+	case mo.size == 2 && a.sub != SubCAS && a.typ != F16 && a.typ != BF16:
 		d.failf("%s.%v of %d bytes is %w", d.in.Op, a.typ, mo.size, ErrNotExecutable)
 	}
 	for j := range words {

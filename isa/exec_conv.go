@@ -186,11 +186,12 @@ func roundInt(v float64, r Round) float64 {
 	return math.RoundToEven(v)
 }
 
-// toInt converts a float to an integer of n bits: rounded, saturated; NaN gives 0, or the top bit alone for 64-bit results.
-func toInt(v float64, n uint, sgn bool, r Round) uint64 {
+// toInt converts a float to an integer of n bits: rounded, saturated. NaN gives 0, of a double (long) or for 64-bit results the top
+// bit alone (PTX ISA 9.0, cvt).
+func toInt(v float64, n uint, sgn, long bool, r Round) uint64 {
 	if v != v {
-		if n == 64 {
-			return 1 << 63
+		if n == 64 || long {
+			return 1 << (n - 1)
 		}
 		return 0
 	}
@@ -219,10 +220,10 @@ func (w *Warp) putInt(u *uop, m uint32, f func(i int) float64) {
 	if u.sh == 64 {
 		dh = w.out(u, 1, m)
 	}
-	r := u.in.Mod.Round
+	r, long := u.in.Mod.Round, u.in.Mod.BType == F64
 	for l := m; l != 0; l &= l - 1 {
 		i := lowest(l)
-		v := toInt(f(i), uint(u.sh), u.lut != 0, r)
+		v := toInt(f(i), uint(u.sh), u.lut != 0, long, r)
 		d[i], dh[i] = uint32(v), uint32(v>>32)
 	}
 	w.commit(u, 1+int(u.sh)/64, m)
@@ -392,7 +393,7 @@ func execF2IP(w *Warp, u *uop, m uint32) {
 	d := w.out(u, 0, m)
 	mod, n, sgn := &u.in.Mod, uint(u.sh), u.lut&1 != 0
 	for i := range d {
-		hi, lo := toInt(input(a[i], mod), n, sgn, mod.Round), toInt(input(b[i], mod), n, sgn, mod.Round)
+		hi, lo := toInt(input(a[i], mod), n, sgn, false, mod.Round), toInt(input(b[i], mod), n, sgn, false, mod.Round)
 		d[i] = u.pack(uint32(hi), uint32(lo), c[i])
 	}
 	w.commit(u, 1, m)

@@ -36,9 +36,9 @@ func mufu(s Sub, x float64) float64 {
 	case SubTanh:
 		return math.Tanh(x)
 	case SubSin:
-		return math.Sin(2 * math.Pi * (x - math.Floor(x)))
+		return math.Sin(2 * math.Pi * math.Mod(x, 1))
 	case SubCos:
-		return math.Cos(2 * math.Pi * (x - math.Floor(x)))
+		return math.Cos(2 * math.Pi * math.Mod(x, 1))
 	}
 	return math.NaN()
 }
@@ -81,6 +81,9 @@ func execMUFU64(w *Warp, u *uop, m uint32) {
 			x = math.Copysign(0, x)
 		}
 		d[i] = uint32(quiet64(mufu(sub, x)) >> 32)
+		if d[i]&0x7ff00000 == 0 {
+			d[i] &= 1 << 31
+		}
 	}
 	w.commit(u, 1, m)
 }

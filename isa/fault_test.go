@@ -89,7 +89,7 @@ func TestEndlessLoop(t *testing.T) {
 
 // TestBindErrors checks launches and programs that are refused.
 func TestBindErrors(t *testing.T) {
-	one := isa.Dim3{X: 1, Y: 1, Z: 1}
+	one, r := isa.Dim3{X: 1, Y: 1, Z: 1}, isa.R
 	exit := func() *isa.Program { return assemble(t, 86, "EXIT") }
 	for _, c := range []struct {
 		name string
@@ -106,6 +106,8 @@ func TestBindErrors(t *testing.T) {
 			"k.sass:1:1: kernel k, pc 0x0: MOV R0, c[0x3][0x8]: constant c[0x3][0x8] does not exist: the bank has 0 bytes"},
 		{"not modelled", program(86, asm(isa.OpTEX, isa.Mod{}, nil, nil)), isa.Launch{Grid: one, Block: one, Params: make([]byte, 8)},
 			"k.ptx:1:1: kernel k, pc 0x0: TEX: TEX without a shape such as 2D is not modelled"},
+		{"atomics of 128 bits", program(86, asm(isa.OpATOMG, isa.Mod{Sub: isa.SubExch, Size: 16}, ops(isa.P(isa.PT), r(0)), ops(isa.Mem(4, 0, true), r(8)))),
+			isa.Launch{Grid: one, Block: one, Params: make([]byte, 8)}, "k.ptx:1:1: kernel k, pc 0x0: ATOMG.EXCH PT, R0, [R4.64], R8: ATOMG.U32 of 16 bytes is not modelled"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := isa.Bind(c.p, isa.NewTarget(86), &c.l)

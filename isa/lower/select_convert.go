@@ -90,7 +90,7 @@ func (x *expander) peekPackedFloat() bool {
 func (x *expander) store(v word, dt vtype, extended bool) {
 	d := x.dstAll(0)
 	if len(d) < 2 {
-		if dt.bits == 8 && !extended {
+		if (dt.bits == 8 || dt.bits == 16 && x.wholeRegister(d[0])) && !extended {
 			x.extInto(d[0], v, dt)
 		} else {
 			x.mov(d[0], v)
@@ -107,6 +107,11 @@ func (x *expander) store(v word, dt vtype, extended bool) {
 	} else {
 		x.mov(d[1], rz)
 	}
+}
+
+// wholeRegister says that a register was not declared with 16 bits: a narrower result is extended to its 32.
+func (x *expander) wholeRegister(d word) bool {
+	return d.Kind == isa.KindReg && d.Reg != isa.RZ && !x.f.halves[d.Reg]
 }
 
 // wideDest says that the destination register is wider than 32 bits although the type is not.
@@ -157,6 +162,8 @@ func (x *expander) cvtInt(dt, st vtype, sat bool) {
 		return
 	}
 	switch {
+	case dt.bits == 16 && st.bits == 8 && st.signed() && !dt.signed() && x.wholeRegister(x.dstAll(0)[0]):
+		x.store(x.ext(auto, a, st), dt, false)
 	case dt.bits > st.bits && !x.wideDest():
 		x.extInto(x.d32(0, dt.name), a, st)
 	case dt.bits > st.bits:

@@ -266,7 +266,7 @@ func floatSign(x *expander, abs bool) {
 	if x.err != nil || !x.args(2, 2) {
 		return
 	}
-	if t.name == "f32" && x.sm() >= 70 {
+	if t.name == "f32" && (x.sm() >= 70 || ftz && x.sm() >= 20) {
 		a, minus, m := x.inReg(x.a32(1, t.name)), rz, isa.Mod{}
 		minus.Flags |= isa.Neg
 		a.Flags |= isa.Neg

@@ -46,7 +46,7 @@ const (
 
 // rcpApprox is the reciprocal within one unit in the last place.
 func (x *expander) rcpApprox(d, a word) {
-	if x.ftz == 0 && x.sm() >= 70 { // neither the operand nor the result may be subnormal
+	if x.ftz == 0 && x.sm() >= 20 { // neither the operand nor the result may be subnormal
 		a = x.inReg(a)
 		s := x.scaleForRcp(a)
 		v := x.mufu(isa.SubRcp, x.fmul(auto, a, s, isa.RN))
@@ -63,6 +63,8 @@ func ruleRcp(x *expander) {
 		return
 	}
 	switch {
+	case t.wide() && x.ftz != 0 && x.sm() >= 20: // of the upper word only
+		x.movWords(x.dst(0, t.name), x.mufu64(isa.SubRcp64H, x.src(1, t.name)))
 	case t.wide():
 		x.divF64(x.dst(0, t.name), x.inRegs([]word{rz, imm(0x3ff00000)}), x.src(1, t.name), r, false)
 	case approx || x.sm() < 20:
@@ -106,6 +108,10 @@ func ruleRsqrt(x *expander) {
 	x.fnMods()
 	t := x.typ("f32 f64")
 	if x.err != nil || !x.args(2, 2) {
+		return
+	}
+	if t.wide() && x.ftz != 0 && x.sm() >= 20 { // of the upper word only
+		x.movWords(x.dst(0, t.name), x.mufu64(isa.SubRsq64H, x.src(1, t.name)))
 		return
 	}
 	if t.wide() {

@@ -136,7 +136,7 @@ var opAliases = map[string]isa.Op{
 	"CAL": isa.OpCALL, "JCAL": isa.OpCALL, "IMUL32I": isa.OpIMUL, "IMAD32I": isa.OpIMAD, "FADD32I": isa.OpFADD, "FMUL32I": isa.OpFMUL,
 	"CGAERRBAR": isa.OpERRBAR, "FFMA32I": isa.OpFFMA, "ISCADD32I": isa.OpISCADD, "REDG": isa.OpRED, "REDS": isa.OpATOMS, "HADD2_32I": isa.OpHADD2, "HMUL2_32I": isa.OpHMUL2,
 	"HFMA2_32I": isa.OpHFMA2, "ULOP": isa.OpULOP3, "KIL": isa.OpKILL, "BRXU": isa.OpBRX, "PMTRIG": isa.OpNOP, "CCTLL": isa.OpCCTL, "CCTLT": isa.OpCCTL,
-	"FADD2": isa.OpNone, "LDSLK": isa.OpLDS, "STSUL": isa.OpSTS, "STSCUL": isa.OpSTS, "LDG_OLD": isa.OpLDG, "RPCMOV": isa.OpMOV,
+	"FADD2": isa.OpNone, "LDSLK": isa.OpLDS, "STSUL": isa.OpSTS, "STSCUL": isa.OpSTS, "LDG_OLD": isa.OpLDG, "RPCMOV": isa.OpMOV, "UI2FP": isa.OpUI2F,
 }
 
 // mergeSelectors are the parts of the destination that a video instruction replaces.
