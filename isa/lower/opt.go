@@ -41,6 +41,10 @@ func (f *fn) optimise() {
 	f.vectorise()
 	f.unroll()
 	f.ifConvert()
+	if f.repeatsReciprocal() {
+		f.valueNumber()
+		f.removeDead()
+	}
 	f.guardSelects()
 	f.raiseLoads()
 	f.uniformInvariants()

@@ -289,6 +289,10 @@ func (v *numberer) permuteAlgebra(in *isa.Inst) {
 		return
 	}
 	d := v.definition(o)
+	if sel == 0x9910 && d != nil && d.Class().IsMemory() && d.Mod.Type == isa.U8 { // the sign of a half that is a loaded byte
+		toMov(in, o)
+		return
+	}
 	if d == nil || d.Op != isa.OpPRMT || d.Mod != in.Mod || !isImm(d.Src[1], sel) || !isZero(d.Src[2]) {
 		return
 	}

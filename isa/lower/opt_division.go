@@ -218,3 +218,19 @@ func (v *numberer) again(in *isa.Inst, a, b *block) bool {
 	}
 	return in.Op == isa.OpI2F && in.Mod.Round == isa.RP
 }
+
+// repeatsReciprocal says that a block has the reciprocal of one word twice, as blocks have that became one by predication.
+func (f *fn) repeatsReciprocal() bool {
+	for _, b := range f.blocks {
+		seen := map[isa.Operand]bool{}
+		for i := range b.insts {
+			if in := &b.insts[i]; in.Op == isa.OpI2F && in.Mod.Round == isa.RP && in.Guard.Kind == isa.KindNone {
+				if seen[in.Src[0]] {
+					return true
+				}
+				seen[in.Src[0]] = true
+			}
+		}
+	}
+	return false
+}

@@ -30,11 +30,12 @@ type invariant struct {
 func (f *fn) hoistFrom(l *loop, to *block, v *numberer) {
 	var list []invariant
 	from := map[int]int{} // register -> its definition in list
+	calls := l.calls()
 	for _, b := range f.rpo {
 		if b.loop != l {
 			continue
 		}
-		everyRound := l.everyRound(b)
+		everyRound := !calls && l.everyRound(b)
 		for i := range b.insts {
 			in := &b.insts[i]
 			if in.NDst == 0 || in.Guard.Kind != isa.KindNone || !(v.pure(in) || in.Op == isa.OpMOV) || in.Op == isa.OpS2R && in.Src[0].Reg != isa.SRCgaCtaID {
@@ -122,6 +123,18 @@ func expensive(in *isa.Inst) bool {
 	switch in.Class() {
 	case isa.ClassI2F, isa.ClassF2I, isa.ClassMUFU, isa.ClassIMADHI:
 		return true
+	}
+	return false
+}
+
+// calls says that the loop calls a function or a routine: what its divisions share stays in it (divmix).
+func (l *loop) calls() bool {
+	for _, b := range l.blocks {
+		for i := range b.insts {
+			if b.insts[i].Op == isa.OpCALL {
+				return true
+			}
+		}
 	}
 	return false
 }
