@@ -105,6 +105,7 @@ package isa
 //	          Type F16x2 (none), BF16x2 (.BF16_V2); HADD2 with Type F32 (HADD2.F32 Rd, -RZ, Ra.H0_H0): the half as single. HFMA2 with an immediate pair: HFMA2 Rd, -RZ, RZ, hi, lo is
 //	          Src = [a, b, imm] with imm = hi<<16 | lo; ModRelu, ModSat, ModFTZ
 //	FSETP  Pd, Pq = a, b, Pc          Cmp (LTU.. unordered), Bool.  DSETP, HSETP2 (Pd: low half, Pq: high half) the same
+//	DSETP  Pd, Pq = a, b, Pc          Sub2 SubMin, SubMax: a is the result; both are no numbers
 //	FSET   Rd = a, b, Pc   FCMP Rd = a, b, c (c Cmp 0)   FCHK Pd = a, b
 //	FMNMX DMNMX HMNMX2 Rd = a, b, P   ModNaN, ModFTZ
 //	MUFU   Rd = a                     Sub: SubRcp SubRsq SubLg2 SubEx2 SubSin SubCos SubSqrt SubTanh SubRcp64H SubRsq64H; Type F16 halves; ModFTZ. SIN/COS

@@ -126,6 +126,25 @@ func stepDown64(n uint64) uint64 {
 func decDSETP(d *decoder) {
 	d.doubles(2)
 	d.u.exec = execDSETP
+	if d.in.Mod.Sub2 != SubNone {
+		d.u.exec = execDSETPMinMax
+	}
+}
+
+// execDSETPMinMax is DSETP.MIN and .MAX: the first predicate says that a is the result, the second that both are no numbers, in
+// which case the code behind it makes one of b.
+func execDSETPMinMax(w *Warp, u *uop, m uint32) {
+	a, b, ah, bh := w.val(&u.s[0]), w.val(&u.s[1]), w.val(&u.s[2]), w.val(&u.s[3])
+	var first, neither uint32
+	for i := range a {
+		x, y := double(a[i], ah[i]), double(b[i], bh[i])
+		v := minmaxFloat(x, y, u.in.Mod.Sub2 == SubMin, false)
+		first |= bit(x == x && math.Float64bits(v) == math.Float64bits(x)) << uint(i)
+		neither |= bit(x != x && y != y) << uint(i)
+	}
+	c := w.pred(u.ps[0])
+	w.setPred(u.pd[0], m, combine(u.in.Mod.Bool, first, c))
+	w.setPred(u.pd[1], m, combine(u.in.Mod.Bool, neither, c))
 }
 
 func execDSETP(w *Warp, u *uop, m uint32) {

@@ -159,7 +159,11 @@ func (in *Inst) suffix() string {
 		if m.Type == BF16x2 {
 			add("BF16_V2")
 		}
-		add(m.Cmp.String())
+		if m.Sub2 != SubNone {
+			add(m.Sub2.String())
+		} else {
+			add(m.Cmp.String())
+		}
 		flag(ModFTZ, "FTZ")
 		if in.Op != OpFCMP {
 			add(m.Bool.String())

@@ -38,10 +38,11 @@ func (r reader) kernel(at strictyaml.Place, name string) (*KernelFile, error) {
 	if err != nil {
 		return nil, err
 	}
+	text = strictyaml.Trim(text)
 	if why := strictyaml.Binary(text); why != "" {
 		return nil, at.Errorf("%s: %s; expected PTX or a machine-code listing (cuobjdump -sass prints that of a binary)", full, why)
 	}
-	return &KernelFile{full, strictyaml.WithoutBOM(text)}, nil
+	return &KernelFile{full, text}, nil
 }
 
 // cause is the reason of a file error without operation and path.

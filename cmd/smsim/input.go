@@ -36,7 +36,7 @@ func (s *settings) load(name string, in io.Reader) (*workloads.Plan, error) {
 	if shown, text, err = unpack(shown, text); err != nil {
 		return nil, &study.InputError{Err: err}
 	}
-	text = strictyaml.WithoutBOM(text)
+	text = strictyaml.Trim(text)
 	if why := strictyaml.Binary(text); why != "" {
 		return nil, &study.InputError{Err: fmt.Errorf("%s: %s; expected YAML, PTX or a machine-code listing (cuobjdump -sass prints that of a binary)", shown, why)}
 	}
@@ -248,7 +248,7 @@ func (s *settings) module(from, name string) (*workloads.KernelFile, error) {
 	if err != nil {
 		return nil, err
 	}
-	text = strictyaml.WithoutBOM(text)
+	text = strictyaml.Trim(text)
 	if workloads.Recognise(shown, text) != workloads.TextPTX {
 		return nil, bad(from, fmt.Errorf("%s is %s, not a PTX file", shown, workloads.Recognise(shown, text)))
 	}

@@ -57,7 +57,7 @@ type source struct {
 
 // Parse reads the only document of a YAML text. file is the name used in errors.
 func Parse(file string, text []byte) (Node, error) {
-	text = WithoutBOM(text)
+	text = Trim(text)
 	src := &source{file: file, lines: strings.Split(string(text), "\n"), anchors: map[string]ast.Node{}, open: map[string]bool{}}
 	for i, l := range src.lines {
 		src.lines[i] = strings.TrimSuffix(l, "\r")

@@ -179,3 +179,17 @@ func FuzzDecode(f *testing.F) {
 		}
 	})
 }
+
+// TestTrim: a byte order mark before a text and the zeros behind a C string are no part of it.
+func TestTrim(t *testing.T) {
+	for _, c := range []struct{ text, want string }{
+		{"\xef\xbb\xbf.version 8.0\n", ".version 8.0\n"},
+		{".version 8.0\n\x00\x00", ".version 8.0\n"},
+		{"\x00a\x00b\x00", "\x00a\x00b"},
+		{"", ""},
+	} {
+		if got := string(Trim([]byte(c.text))); got != c.want {
+			t.Errorf("%q becomes %q, want %q", c.text, got, c.want)
+		}
+	}
+}

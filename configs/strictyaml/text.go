@@ -6,8 +6,11 @@ import (
 	"unicode/utf8"
 )
 
-// WithoutBOM drops the byte order mark that some editors put before UTF-8 text.
-func WithoutBOM(text []byte) []byte { return bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")) }
+// Trim drops the byte order mark that some editors put before UTF-8 text, and the zero bytes behind what a program wrote from a
+// C string with its end (PTX from nvrtcGetPTX or clGetProgramInfo).
+func Trim(text []byte) []byte {
+	return bytes.TrimRight(bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")), "\x00")
+}
 
 // Binary says why the bytes are no text: the first control byte that text files do not have. It is "" for text.
 func Binary(text []byte) string {

@@ -15,7 +15,10 @@ import (
 // The second result is the space of the symbol the address names when the instruction gives none.
 func (b *builder) mem(i int, space string) (word, string) {
 	a := b.arg(i)
-	if a.Kind == ptx.ArgName { // some compilers write a bare name as address
+	if y := b.scope.lookup(b.f, a.Name); a.Kind == ptx.ArgName && y != nil && y.kind == symReg {
+		b.fail(a.Pos, fmt.Sprintf("the address in a register is written [%s]", a.Name))
+	}
+	if a.Kind == ptx.ArgName { // some compilers write the bare name of a variable as address
 		c := *a
 		c.Kind, c.Int = ptx.ArgAddr, 0
 		a = &c

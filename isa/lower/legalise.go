@@ -155,7 +155,7 @@ func (f *fn) arrange(in *isa.Inst) {
 			in.Mod.Lut = lutSwapBC(in.Mod.Lut)
 		}
 	case in.Op == isa.OpISETP || in.Op == isa.OpFSETP || in.Op == isa.OpDSETP:
-		if !plain(0) && plain(1) && !in.Mod.Has(isa.ModEX) {
+		if !plain(0) && plain(1) && !in.Mod.Has(isa.ModEX) && in.Mod.Sub2 == isa.SubNone {
 			in.Src[0], in.Src[1] = in.Src[1], in.Src[0]
 			in.Mod.Cmp = swapCompare(in.Mod.Cmp)
 		}

@@ -13,9 +13,8 @@ import (
 
 // operandType is one word of a signature, resolved for an instruction.
 type operandType struct {
-	t       vtype
-	wider   bool // a wider register fits too
-	bitwise bool // a floating-point register does not fit, even if the type is .b
+	t     vtype
+	wider bool // a wider register fits too
 }
 
 // checkOperands compares the operands of an instruction with its signature. Operations without one, or with a type that this
@@ -68,8 +67,32 @@ func (b *builder) checkOperand(in *ptx.Instr, i int, a *ptx.Arg, word string, de
 	case ptx.ArgInt, ptx.ArgFloat:
 		b.checkLiteral(in, i, a, o, dest)
 	case ptx.ArgName:
-		if y := b.scope.lookup(b.f, a.Name); y != nil && !y.pred && (y.kind == symReg || y.kind == symParam && len(y.words) > 0) {
+		y := b.scope.lookup(b.f, a.Name)
+		switch {
+		case y == nil || y.pred:
+		case y.kind == symReg, y.kind == symParam && len(y.words) > 0:
 			b.checkRegister(in, i, a, y, o)
+		case in.Op != "mov" && in.Op != "st":
+			b.fail(a.Pos, fmt.Sprintf("operand %d of %s must be a register or a literal: move the address of %s to a register first", i+1, in.Name(), a.Name))
+		}
+	case ptx.ArgVector:
+		if in.Op == "mov" && len(a.Elems) > 0 && !strings.HasPrefix(in.Mods[0], "v") {
+			b.checkElements(in, i, a, o.t, dest)
+		}
+	}
+}
+
+// checkElements checks a list of registers that mov packs into a number of bits or takes out of one.
+func (b *builder) checkElements(in *ptx.Instr, i int, a *ptx.Arg, t vtype, dest bool) {
+	elem, ok := valueTypes[fmt.Sprint("b", t.bits/len(a.Elems))]
+	if !ok || t.kind != 'b' {
+		b.fail(a.Pos, fmt.Sprintf("%s has no list of %d registers: of bits, such as .b32 and .b64, mov packs halves, quarters and bytes", in.Name(), len(a.Elems)))
+		return
+	}
+	for k := range a.Elems {
+		e := &a.Elems[k]
+		if y := b.scope.lookup(b.f, e.Name); e.Kind == ptx.ArgName && y != nil && !y.pred && y.kind == symReg {
+			b.checkRegister(in, i, e, y, operandType{t: elem})
 		}
 	}
 }
@@ -80,7 +103,6 @@ func resolveOperand(in *ptx.Instr, word string) (o operandType, ok bool) {
 		return o, false
 	}
 	word, o.wider = strings.CutSuffix(word, "~")
-	word, o.bitwise = strings.CutPrefix(word, "i:")
 	name := word
 	if k := strings.Index("TUV", word); k >= 0 || word == "W" {
 		name = nthType(in, max(k, 0))
@@ -113,7 +135,9 @@ func (b *builder) checkRegister(in *ptx.Instr, i int, a *ptx.Arg, y *symbol, o o
 	}
 	fits := have.bits == o.t.bits || o.wider && have.bits > o.t.bits
 	switch {
-	case o.bitwise, !o.t.float() && o.t.kind != 'b':
+	case !o.t.float() && o.t.packed:
+		fits = fits && have.kind == 'b'
+	case !o.t.float() && o.t.kind != 'b':
 		fits = fits && !have.float()
 	case o.t.float():
 		fits = fits && (have.float() || have.kind == 'b')
@@ -129,11 +153,13 @@ func (o operandType) takes() string {
 	switch {
 	case o.t.float() && o.t.packed:
 		kinds = []string{o.t.name, "b32"}
+	case o.t.packed:
+		kinds = []string{"b32"}
 	case o.t.float():
 		kinds = []string{o.t.name, fmt.Sprint("b", o.t.bits)}
 	default:
 		kinds = []string{fmt.Sprint("u", o.t.bits), fmt.Sprint("s", o.t.bits), fmt.Sprint("b", o.t.bits)}
-		if o.t.kind == 'b' && !o.bitwise {
+		if o.t.kind == 'b' {
 			kinds = append(kinds, fmt.Sprint("f", o.t.bits))
 		}
 	}

@@ -2,7 +2,7 @@ package lower
 
 // operandRow says what the operands of an operation are, one word each: T, U and V are the first, second and third type among
 // the instruction's modifiers, W is the type of twice T's width; another name is a type. "=" marks a result, "~" that wider
-// registers fit, "i:" that floating-point registers do not, { } a list of such elements, "p" a predicate, "*" anything.
+// registers fit, { } a list of such elements, "p" a predicate, "*" anything.
 type operandRow struct {
 	when     string // modifier that the instruction must have for this row, "": none
 	operands string
@@ -30,12 +30,12 @@ var operandRows = map[string][]operandRow{
 	"dp4a":  {{"", "=u32 u32 u32 u32"}},
 	"dp2a":  {{"", "=u32 u32 u32 u32"}},
 
-	"popc":  {{"", "=u32 i:T"}},
-	"clz":   {{"", "=u32 i:T"}},
+	"popc":  {{"", "=u32 T"}},
+	"clz":   {{"", "=u32 T"}},
 	"bfind": {{"", "=u32 T"}},
-	"brev":  {{"", "=i:T i:T"}},
+	"brev":  {{"", "=T T"}},
 	"bfe":   {{"", "=T T u32 u32"}},
-	"bfi":   {{"", "=i:T i:T i:T u32 u32"}},
+	"bfi":   {{"", "=T T T u32 u32"}},
 	"fns":   {{"", "=u32 u32 u32 u32"}},
 	"szext": {{"", "=T T u32"}},
 	"bmsk":  {{"", "=u32 u32 u32"}},
@@ -46,9 +46,9 @@ var operandRows = map[string][]operandRow{
 	"not":  {{"", "=T T"}},
 	"cnot": {{"", "=T T"}},
 	"lop3": {{"", "=T T T T u32 p"}},
-	"shl":  {{"", "=i:T i:T u32"}},
-	"shr":  {{"", "=i:T i:T u32"}},
-	"shf":  {{"", "=i:T i:T i:T u32"}},
+	"shl":  {{"", "=T T u32"}},
+	"shr":  {{"", "=T T u32"}},
+	"shf":  {{"", "=T T T u32"}},
 	"prmt": {{"", "=T T T T"}},
 
 	"set":  {{"", "=T U U p"}},

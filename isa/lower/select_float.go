@@ -348,15 +348,15 @@ func floatMinMax(x *expander, max bool) {
 	case t.wide() && x.t().Has(isa.OpDMNMX):
 		x.emitWide(isa.OpDMNMX, isa.Mod{Flags: f}, [][]word{d}, [][]word{a, b, {p}})
 	case t.wide():
-		// a < b, or b is not a number: a.
-		op := isa.CmpLT
+		op := isa.SubMin
 		if max {
-			op = isa.CmpGT
+			op = isa.SubMax
 		}
-		q, n := x.pred(), x.pred()
-		x.emitWide(isa.OpDSETP, isa.Mod{Cmp: isa.CmpNan}, [][]word{{n}, {pt}}, [][]word{b, b, {pt}})
-		x.emitWide(isa.OpDSETP, isa.Mod{Cmp: op, Bool: isa.BoolOr}, [][]word{{q}, {pt}}, [][]word{a, b, {n}})
-		x.sel64(asPair(d), asPair(a), asPair(b), q)
+		first, neither := x.pred(), x.pred()
+		x.emitWide(isa.OpDSETP, isa.Mod{Sub2: op}, [][]word{{first}, {neither}}, [][]word{a, b, {pt}})
+		v := x.sel64(pair{}, asPair(a), asPair(b), first)
+		x.under(neither, func() { x.or(v.hi, b[1], imm(0x80000)) })
+		x.movWords(d, v.words())
 	case !xorsign && (t.name[0] != 'b' && x.t().Has(isa.OpHMNMX2) || x.sm() >= 90):
 		m := isa.Mod{Flags: f}
 		if t.name[0] == 'b' {
