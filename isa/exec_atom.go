@@ -16,6 +16,7 @@ type atomop struct {
 	ret  bool
 	incr bool // POPC.INC: no data, adds one a lane
 	spin bool // CAST.SPIN: the result, a register or a predicate, is 1 where the value was exchanged, else 0
+	ftz  bool // .FTZ: subnormal numbers of single precision are zeros of their sign
 	try  bool // ATOM with a predicate result: done, and true, for addresses in global memory only
 }
 
@@ -31,7 +32,7 @@ func decAtom(d *decoder) {
 	}
 	mo.size = memSize(mod)
 	a := &atomop{sub: mod.Sub, typ: mod.Type, ret: len(d.vds) > 0 && d.in.Op != OpRED, incr: mod.Has(ModPopcInc),
-		spin: mod.Has(ModSpin), try: d.in.Op == OpATOM && mod.Sub != SubCAS && len(d.pds) > 0 && d.pds[0].Reg != PT}
+		spin: mod.Has(ModSpin), ftz: mod.Has(ModFTZ), try: d.in.Op == OpATOM && mod.Sub != SubCAS && len(d.pds) > 0 && d.pds[0].Reg != PT}
 	if a.typ == TypeNone {
 		a.typ = U32
 		if mo.size == 8 {
@@ -196,6 +197,10 @@ func (a *atomop) apply(old, x, y uint64) uint64 {
 	}
 	switch a.typ {
 	case F32:
+		if a.ftz {
+			o, n := math.Float32frombits(flush(uint32(old))), math.Float32frombits(flush(uint32(x)))
+			return uint64(flush(math.Float32bits(atomFloat(a.sub, o, n))))
+		}
 		o, n := math.Float32frombits(uint32(old)), math.Float32frombits(uint32(x))
 		return uint64(math.Float32bits(atomFloat(a.sub, o, n)))
 	case F64:

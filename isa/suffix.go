@@ -406,6 +406,7 @@ func (in *Inst) memorySuffix(add func(string), flag func(ModFlags, string)) {
 		} else {
 			add(m.Type.String())
 		}
+		flag(ModFTZ, "FTZ.RN")
 	case m.Sub != SubNone && m.Size == 8:
 		add("64")
 	case m.Sub != SubNone:

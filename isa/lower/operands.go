@@ -2,6 +2,7 @@ package lower
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/sarchlab/smsim/isa/ptx"
@@ -14,7 +15,8 @@ import (
 // operandType is one word of a signature, resolved for an instruction.
 type operandType struct {
 	t     vtype
-	wider bool // a wider register fits too
+	wider bool  // a wider register fits too
+	most  int64 // largest literal, 0: any
 }
 
 // checkOperands compares the operands of an instruction with its signature. Operations without one, or with a type that this
@@ -103,6 +105,10 @@ func resolveOperand(in *ptx.Instr, word string) (o operandType, ok bool) {
 		return o, false
 	}
 	word, o.wider = strings.CutSuffix(word, "~")
+	if name, most, found := strings.Cut(word, ":"); found {
+		word = name
+		o.most, _ = strconv.ParseInt(most, 10, 64)
+	}
 	name := word
 	if k := strings.Index("TUV", word); k >= 0 || word == "W" {
 		name = nthType(in, max(k, 0))
@@ -172,7 +178,13 @@ func (o operandType) takes() string {
 
 // checkLiteral compares a literal with the type of the operand.
 func (b *builder) checkLiteral(in *ptx.Instr, i int, a *ptx.Arg, o operandType, dest bool) {
+	v := a.Int
+	if a.Neg {
+		v = -v
+	}
 	switch {
+	case o.most > 0 && a.Kind == ptx.ArgInt && (v < 0 || v > o.most):
+		b.fail(a.Pos, fmt.Sprintf("operand %d of %s is %d; a literal here is 0 to %d", i+1, in.Name(), v, o.most))
 	case dest:
 		b.fail(a.Pos, fmt.Sprintf("operand %d of %s is its result: name a register", i+1, in.Name()))
 	case a.Kind == ptx.ArgInt && o.t.float() && o.t.bits >= 32 && !o.t.packed:

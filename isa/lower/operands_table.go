@@ -1,7 +1,7 @@
 package lower
 
 // operandRow says what the operands of an operation are, one word each: T, U and V are the first, second and third type among
-// the instruction's modifiers, W is the type of twice T's width; another name is a type. "=" marks a result, "~" that wider
+// the instruction's modifiers, W is the type of twice T's width; another name is a type. "=" marks a result, ":" the largest literal, "~" that wider
 // registers fit, { } a list of such elements, "p" a predicate, "*" anything.
 type operandRow struct {
 	when     string // modifier that the instruction must have for this row, "": none
@@ -34,8 +34,8 @@ var operandRows = map[string][]operandRow{
 	"clz":   {{"", "=u32 T"}},
 	"bfind": {{"", "=u32 T"}},
 	"brev":  {{"", "=T T"}},
-	"bfe":   {{"", "=T T u32 u32"}},
-	"bfi":   {{"", "=T T T u32 u32"}},
+	"bfe":   {{"", "=T T u32:255 u32:255"}},
+	"bfi":   {{"", "=T T T u32:255 u32:255"}},
 	"fns":   {{"", "=u32 u32 u32 u32"}},
 	"szext": {{"", "=T T u32"}},
 	"bmsk":  {{"", "=u32 u32 u32"}},

@@ -87,7 +87,7 @@ func (w *programWriter) instruction() {
 	case 24:
 		w.out("%s %s, %s;", w.pick("popc.b64", "clz.b64"), d, w.wide())
 	case 25:
-		w.out("%s %s, %s, %s, %d;", w.pick("bfe.u32", "bfe.s32"), d, w.onlyReg(), w.pick(w.reg(), fmt.Sprint(w.r.Intn(40))), w.r.Intn(34))
+		w.out("%s %s, %s, %s, %d;", w.pick("bfe.u32", "bfe.s32"), d, w.onlyReg(), w.pick(w.onlyReg(), fmt.Sprint(w.r.Intn(40))), w.r.Intn(34))
 	case 26:
 		w.out("prmt.b32 %s, %s, %s, %s;", d, w.onlyReg(), w.onlyReg(), w.pick(w.onlyReg(), fmt.Sprint(w.r.Intn(1<<16))))
 	case 27:

@@ -98,6 +98,9 @@ func (x *expander) atomic(d []word, addr word, b, c []word, op isa.Sub, t vtype,
 	if space != "shared" && x.f.m.AddressSize == 64 {
 		m.Flags |= isa.ModE64
 	}
+	if space != "shared" && t.name == "f32" { // the unit of global memory has no subnormal numbers
+		m.Flags |= isa.ModFTZ
+	}
 	if space == "shared" && !x.t().Has(isa.OpATOMS) || !x.t().Has(isa.OpATOM) {
 		x.fail("%s has no atomic instructions on %s memory", x.t().Name, map[bool]string{true: "shared", false: "global"}[space == "shared"])
 		return
