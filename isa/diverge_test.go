@@ -80,6 +80,41 @@ func TestDivergence(t *testing.T) {
 				}
 				return 100 + 32
 			}},
+		{"BRA.DIV with a mask: all its lanes are here", 90, `
+			S2R R1, SR_TID.X
+			MOV R0, 0x7
+			ISETP.GE.AND P0, PT, R1, 0x10, PT
+			BSSY B0, j
+			@P0 BRA j
+			VOTE.ANY R2, PT, PT
+			R2UR UR4, R2
+			BRA.DIV UR4, slow
+			MOV R0, 0x1
+			BRA.DIV ~URZ, slow
+			MOV R0, 0x2
+			slow: IADD3 R0, R0, 0x10, RZ
+			j: BSYNC B0` + strings.ReplaceAll(store86, "0x160", "0x210"),
+			func(i uint32) uint32 {
+				if i < 16 {
+					return 0x11
+				}
+				return 7
+			}},
+		{"lanes that yield are not waited for", 86, `
+			S2R R1, SR_TID.X
+			MOV R0, RZ
+			MOV R3, RZ
+			BSSY B0, j
+			top: ISETP.GE.U32.AND P0, PT, R0, R1, PT
+			@P0 BRA j
+			YIELD
+			IADD3 R0, R0, 0x1, RZ
+			BRA top
+			j: BSYNC B0
+			VOTE.ANY R2, PT, PT
+			POPC R2, R2
+			IMAD R0, R2, 0x64, R0` + store86,
+			func(i uint32) uint32 { return 100 + i }},
 		{"loop with different trip counts", 86, `
 			S2R R1, SR_TID.X
 			MOV R0, RZ

@@ -32,16 +32,21 @@ func decBRA(d *decoder) {
 	if d.label() {
 		u.exec = execBRA
 		if d.has(ModDiv) {
-			u.exec = execBRADiv
+			u.exec, u.s[0] = execBRADiv, sref{ptr: d.k.broadcast(allLanes)}
+			for _, o := range d.vals {
+				if o.Kind == KindUReg {
+					u.s[0] = d.operand(o, 0, intMods(o.Flags))
+				}
+			}
 		}
 	}
 }
 
 func execBRA(w *Warp, u *uop, m uint32) { w.branch(m&w.pred(u.ps[0]), u.target) }
 
-// execBRADiv is BRA.DIV: taken when lanes of the warp are missing.
+// execBRADiv is BRA.DIV: taken when living lanes of its mask (all without one) are missing.
 func execBRADiv(w *Warp, u *uop, m uint32) {
-	if w.mask == w.live {
+	if w.val(&u.s[0])[0]&w.live&^w.mask == 0 {
 		m = 0
 	}
 	w.branch(m, u.target)

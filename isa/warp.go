@@ -32,8 +32,9 @@ type Warp struct {
 	halted bool   // nothing to run: exited, or every group waits
 
 	groups  []group            // Volta on: the other groups
+	yielded uint32             // lanes that have yielded to other groups
 	spins   int                // backward branches of the running group since the last switch
-	barMask [16]lanes          // convergence barrier registers: lane -> participants
+	barMask [16]uint32         // convergence barrier registers: participants
 	stack   []token            // before Volta
 	calls   [warpLanes][]int32 // return addresses that CALL without .NOINC kept, per lane (Volta on)
 
@@ -63,9 +64,9 @@ func (w *Warp) reset() {
 	}
 	w.pc, w.mask, w.halted = 0, w.live, false
 	w.groups, w.stack = w.groups[:0], w.stack[:0]
-	w.spins, w.steps = 0, 0
+	w.yielded, w.spins, w.steps = 0, 0, 0
 	w.cf, w.zf, w.sf, w.of, w.barResult = 0, 0, 0, 0, 0
-	w.barMask = [16]lanes{}
+	w.barMask = [16]uint32{}
 	for i := range w.calls {
 		w.calls[i] = w.calls[i][:0]
 	}
