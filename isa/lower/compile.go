@@ -179,6 +179,8 @@ func (f *fn) allocateCode(opt Options, limit int) (int, error) {
 	allocate := f.arrangeCode
 	if opt.NoOptimise {
 		allocate = f.allocate
+	} else {
+		f.twoPredicates()
 	}
 	regs, err := allocate(limit)
 	if err != nil {

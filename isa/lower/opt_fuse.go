@@ -40,6 +40,7 @@ func (f *fn) fuse() {
 			}
 		}
 	})
+	u.walk(func(in *isa.Inst) { u.fusePredicates(in) })
 	u.walk(func(in *isa.Inst) { u.fuseHalves(in) }) // the rules before look for halves as they were unpacked
 	if len(u.flip) > 0 {
 		for _, b := range f.blocks {
