@@ -62,26 +62,50 @@ func (m *MemPath) arrayWrite(at ticks) (written ticks) {
 	return written
 }
 
-// arrayStore is the array's time for the fresh sectors of a store to a line. A packet that leaves bytes of a sector unwritten takes longer,
-// unless the line was written in part just before; one that becomes whole while it waits gives that back.
-func (m *MemPath) arrayStore(w *pendingWrite, cycle uint64, fresh int, part bool) (length ticks) {
+// arrayStore is the array's time for the fresh sectors of a warp's store to a line. A packet that leaves bytes of a sector unwritten takes
+// longer, unless another warp has begun the sector just before; one that becomes whole while it waits gives that back.
+func (m *MemPath) arrayStore(w *pendingWrite, cycle uint64, fresh, slot int, part uint32) (length ticks) {
 	a := &m.par.array
-	recent := w.partial != 0 && cycle <= w.partial+partialWindow
-	if part {
-		w.partial = cycle
-	}
-	switch {
-	case a.write == 0:
+	if a.write == 0 {
 		return 0
-	case part && !w.charged && !recent:
-		w.charged = true
-		length = a.partial
-	case !part && w.charged:
+	}
+	if w.parts.at == 0 || cycle > w.parts.at+partialWindow {
+		w.parts = parts{}
+	}
+	own := w.parts.begin(part, slot)
+	switch {
+	case part == 0 && w.charged:
 		w.charged = false
 		q := m.arrayQueue(w.line)
 		*q -= min(*q, a.partial)
+	case own && !w.charged:
+		w.charged = true
+		length = a.partial
+	}
+	if part != 0 {
+		w.parts.at = cycle
 	}
 	return length + ticks(fresh)*a.write
+}
+
+// parts are the stores that left bytes of a line's sectors (four at most) unwritten, within partialWindow of each other.
+type parts struct {
+	at     uint64 // cycle of the last one
+	writer [4]int // of each sector: slot, plus one, of the warp that began it
+}
+
+// begin notes sectors that a warp writes in part and says whether it was the first to write to one of them.
+func (c *parts) begin(part uint32, slot int) (own bool) {
+	for s := range c.writer {
+		if part>>s&1 == 0 {
+			continue
+		}
+		if c.writer[s] == 0 {
+			c.writer[s] = slot + 1
+		}
+		own = own || c.writer[s] == slot+1
+	}
+	return own
 }
 
 // wholeSectors are the sectors of a line whose bytes are all in the mask.

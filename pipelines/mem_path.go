@@ -102,6 +102,7 @@ type MemPath struct {
 	pending       []pendingWrite // combineSets sets of lines that stores wrote in part
 	stores        uint64         // made so far
 	storeOrder    uint64         // lines that entered pending
+	touched       uint64         // lines that stores wrote to
 	moved, stored uint64         // sectors to and from L2, and those of them that were written
 	entry         *cacheLine     // of the latest line that was looked up in l2, nil if it has no place there
 	oldOut        int            // sectors written back by evictOld

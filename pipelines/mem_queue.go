@@ -13,6 +13,8 @@ type memQueue struct {
 	all, lg leaveRing
 	port    uint64 // next cycle at which the sub-partition can hand an instruction over
 
+	lines uint64 // of global and local memory that its warps stored to
+
 	behind   leaveRing // shared-memory atomics between the port and the banks
 	unitFree uint64    // cycle after the last pass of the newest of them
 }
@@ -43,6 +45,14 @@ func (r *leaveRing) push(leave uint64) {
 	if r.next == len(r.leave) {
 		r.next = 0
 	}
+}
+
+// newest is the cycle at which the newest entry leaves.
+func (r *leaveRing) newest() uint64 {
+	if r.next == 0 {
+		return r.leave[len(r.leave)-1]
+	}
+	return r.leave[r.next-1]
 }
 
 // freeAt is the first cycle at which a new entry fits: when the entry depth places back has left.

@@ -47,10 +47,10 @@ func (m *MemPath) accessStore(a MemAccess, t *MemTiming) {
 			t.Complete = last + 1
 			return
 		}
-		length = m.combine(a.Cycle, a.Slot, &MemTiming{})
+		length = m.combine(&a, true, &MemTiming{})
 	} else {
 		m.co.byteMasks(e.Addr, e.Exec, uint64(max(e.Size, 1)), p.lineShift)
-		length = m.combine(a.Cycle, a.Slot, t)
+		length = m.combine(&a, false, t)
 	}
 	if length == 0 { // went along with the store before
 		t.Complete = max(last, m.store.free.cycle()) + p.l2Latency
@@ -93,9 +93,11 @@ type pendingWrite struct {
 	order   uint64    // lines that entered before it
 	until   uint64    // cycle until which its packet waits
 	store   uint64    // that it entered with, and
-	lines   int       // the lines of that
+	among   int       // the lines of that
+	touched uint64    // lines that all warps stored to before the last store to it, and
+	lines   uint64    // those that the warps of its sub-partition did
 	since   uint64    // cycle of the first store
-	partial uint64    // cycle of the last one that left bytes of a sector unwritten
+	parts   parts     // of it that were written lately
 	charged bool      // L2's time for that is booked for the present packet
 	slot    int       // warp whose packet waits
 	packet  [2]uint64 // bytes of it
@@ -103,26 +105,26 @@ type pendingWrite struct {
 
 // The table of such lines: sets of ways, found by line number.
 const (
-	combineSets = 32
+	combineSets = 256
 	combineWays = 4
 )
 
 // What a store waits for further stores of its warp to the same lines: combineWait cycles at least, longer while the link is busy with what
 // is before it, until combineLines other lines have entered. On the H200 four stores of a warp to the words of the same sectors leave as one
 // packet when 11 cycles lie between them (19 of 64 sectors sent) and as four when it is 70; with a second array written in between, all
-// combine from two warps, half from four, none from 16. Stores that touch other lines too never do (local arrays, an element further each
-// time). Both numbers are fits to that.
+// combine from two warps, half from four, none from 16.
+// Both numbers are fits to that. Stores to global memory combine if all their lines are the same, those to local memory line by line: two warps that
+// store to 16 lines, one further each time, combine in part, to 8 wholly, four warps that store to 16 not at all.
 const (
 	combineWait  = 40
 	combineLines = 24
 )
 
-// Windows in cycles: storesHit is how long stores to a line count as hits, partialWindow how long a line that was written in part takes
-// further parts at no cost (a fit: warps that write neighbouring parts of a line within some cycles pay once, 16 warps that come back
-// after 240 cycles pay every time).
+// Windows in cycles: storesHit is how long stores to a line count as hits, partialWindow how long sectors that a warp wrote in part count as begun (a
+// fit: some launches of gemm8's kernels, four of whose warps write each sector, are 10 % slow with 128).
 const (
 	storesHit     = 400
-	partialWindow = 128
+	partialWindow = 512
 )
 
 // combine merges the store in the line list with an earlier one of the same warp to the same lines, and returns the link's time
@@ -130,32 +132,43 @@ const (
 // without another header, which carries the byte mask of sectors written in part. A store of another warp ends that: the packet leaves
 // as it is. (The gemm8 kernels, four of whose warps write each sector, come out 23 to 44 % too fast otherwise.)
 // Stores to a waiting line, whichever warp wrote it, are hits, as Nsight Compute counts them.
-func (m *MemPath) combine(cycle uint64, slot int, t *MemTiming) (length ticks) {
-	p := &m.par
-	joins := !p.storesApart && m.joins(cycle, slot)
+func (m *MemPath) combine(a *MemAccess, local bool, t *MemTiming) (length ticks) {
+	p, q, cycle, slot := &m.par, &m.queues[a.SubPartition], a.Cycle, a.Slot
+	joins := !p.storesApart && !local && m.joins(cycle, slot)
+	among := m.storing(cycle)
 	m.stores++
 	for i := 0; i < m.co.n; i++ {
 		l := &m.co.lines[i]
 		fresh := l.sectors
 		t.L1Sectors += sectorCount(l.sectors)
 		w := m.waiting(l.line)
+		if local {
+			joins = !p.storesApart && w.waits(l.line, slot, cycle, max(m.touched-w.touched, (q.lines-w.lines)*among))
+		}
 		if w.line == l.line && cycle <= w.since+storesHit {
 			t.L1SectorHits += sectorCount(l.sectors)
 		} else {
+			before := *w
 			*w = pendingWrite{line: l.line, since: cycle}
+			if before.line == l.line {
+				w.parts = before.parts
+			}
 		}
 		if joins {
 			fresh &^= p.sectorsOf(w.packet)
 		} else {
-			w.slot, w.packet, w.charged, w.order, w.store, w.lines = slot, [2]uint64{}, false, m.storeOrder, m.stores, m.co.n
+			w.slot, w.packet, w.charged, w.order, w.store, w.among = slot, [2]uint64{}, false, m.storeOrder, m.stores, m.co.n
 			w.until = max(cycle+combineWait, m.store.free.cycle())
 			m.storeOrder++
 		}
+		w.touched, w.lines = m.touched, q.lines
+		m.touched++
+		q.lines++
 		for i := range w.packet {
 			w.packet[i] |= l.mask[i]
 		}
 		part := p.sectorsOf(w.packet) &^ p.wholeSectors(&w.packet)
-		l.array = m.arrayStore(w, cycle, sectorCount(fresh), part != 0)
+		l.array = m.arrayStore(w, cycle, sectorCount(fresh), slot, part)
 		if fresh == 0 {
 			continue
 		}
@@ -174,12 +187,27 @@ func (m *MemPath) joins(cycle uint64, slot int) bool {
 	for i := 0; i < m.co.n; i++ {
 		w := m.waiting(m.co.lines[i].line)
 		if w.line != m.co.lines[i].line || w.slot != slot || cycle > w.until || cycle > w.since+storesHit || m.storeOrder-w.order > combineLines ||
-			w.lines != m.co.n || i > 0 && w.store != store {
+			w.among != m.co.n || i > 0 && w.store != store {
 			return false
 		}
 		store = w.store
 	}
 	return true
+}
+
+// waits says whether the entry is a packet of the warp for the line that has not left, after that many stores to lines.
+func (w *pendingWrite) waits(line uint64, slot int, cycle, lines uint64) bool {
+	return w.line == line && w.slot == slot && cycle <= w.until && cycle <= w.since+storesHit && lines <= combineLines
+}
+
+// storing is the number of sub-partitions whose stores take turns at the cycle.
+func (m *MemPath) storing(cycle uint64) (n uint64) {
+	for i := range m.queues {
+		if m.queues[i].lg.newest() >= cycle {
+			n++
+		}
+	}
+	return max(n, 1)
 }
 
 // waiting finds the line's entry, or the one to use for it.
