@@ -196,6 +196,7 @@ var decoders = [NumOps]decoderRow{
 	OpFMUL:   {fn: decFMUL, minVals: 2},
 	OpUFMUL:  {fn: decFMUL, minVals: 2, uniform: true},
 	OpFFMA:   {fn: decFFMA, minVals: 3},
+	OpFMAD:   {fn: decFMAD, minVals: 3},
 	OpUFFMA:  {fn: decFFMA, minVals: 3, uniform: true},
 	OpUFMNMX: {fn: decFMNMX, minVals: 2, uniform: true},
 	OpUFSEL:  {fn: decSEL, minVals: 2, uniform: true},

@@ -237,6 +237,25 @@ func execFFMA(w *Warp, u *uop, m uint32) {
 	w.commit(u, 1, m)
 }
 
+func decFMAD(d *decoder) {
+	d.floats(3)
+	d.u.exec = execFMAD
+}
+
+// execFMAD truncates the product to single precision; subnormal numbers are zeros throughout.
+func execFMAD(w *Warp, u *uop, m uint32) {
+	a, b, c := w.val(&u.s[0]), w.val(&u.s[1]), w.val(&u.s[2])
+	d := w.out(u, 0, m)
+	mod := u.in.Mod
+	mod.Flags |= ModFTZ
+	for i := range d {
+		p := toSingle(singleProduct(input(a[i], &mod), input(b[i], &mod), &mod), RZero)
+		s := roundOdd(float64(math.Float32frombits(flush(p))), input(c[i], &mod))
+		d[i] = single(math.Float32bits(float32(s)), &mod)
+	}
+	w.commit(u, 1, m)
+}
+
 // compareFloat is a floating-point comparison; the U forms are true when an operand is NaN.
 func compareFloat(c Cmp, x, y float64) bool {
 	un := x != x || y != y

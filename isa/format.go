@@ -258,7 +258,7 @@ func (in *Inst) formatOperand(o *Operand, label func(int) string, dst bool) stri
 // floatImmediate says whether the instruction's immediates are floating-point numbers.
 func (in *Inst) floatImmediate() bool {
 	switch in.Op {
-	case OpFADD, OpFMUL, OpFFMA, OpFSETP, OpFSET, OpFCMP, OpFMNMX, OpFSEL, OpDADD, OpDMUL, OpDFMA, OpDSETP, OpDMNMX, OpMUFU, OpFCHK,
+	case OpFADD, OpFMUL, OpFFMA, OpFMAD, OpFSETP, OpFSET, OpFCMP, OpFMNMX, OpFSEL, OpDADD, OpDMUL, OpDFMA, OpDSETP, OpDMNMX, OpMUFU, OpFCHK,
 		OpUFADD, OpUFMUL, OpUFFMA, OpUFMNMX, OpUFSEL, OpUFSETP, OpUFRND, OpUF2F, OpUF2FP:
 		return true
 	}

@@ -76,6 +76,7 @@ const (
 	OpFADD         // floating-point add
 	OpFMUL         // floating-point multiply
 	OpFFMA         // fused multiply-add
+	OpFMAD         // multiply-add of compute capability 1.x: the product is truncated
 	OpFSETP        // floating-point compare to predicate
 	OpFSET         // floating-point compare to register
 	OpFCMP         // floating-point compare and select
@@ -295,6 +296,7 @@ var opTable = [NumOps]opRow{
 	OpFADD:      {"FADD", ClassFFMA, []span{{10, 999}}},
 	OpFMUL:      {"FMUL", ClassFFMA, []span{{10, 999}}},
 	OpFFMA:      {"FFMA", ClassFFMA, []span{{20, 999}}},
+	OpFMAD:      {"FMAD", ClassFFMA, []span{{10, 13}}},
 	OpFSETP:     {"FSETP", ClassFSETP, []span{{10, 999}}}, // compute capability 1.x: FSET to a condition register
 	OpFSET:      {"FSET", ClassFSETP, []span{{10, 999}}},
 	OpFCMP:      {"FCMP", ClassFSETP, []span{{10, 62}}},

@@ -82,6 +82,7 @@ var shapes = [NumOps]shape{
 	OpFADD:      {1, 1, 0, 2, 2, 0},
 	OpFMUL:      {1, 1, 0, 2, 2, 0},
 	OpFFMA:      {1, 1, 0, 3, 3, 0},
+	OpFMAD:      {1, 1, 0, 3, 3, 0},
 	OpFSETP:     {0, 0, 2, 2, 2, 1},
 	OpFSET:      {1, 1, 0, 2, 2, 1},
 	OpFCMP:      {1, 1, 0, 3, 3, 0},

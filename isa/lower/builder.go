@@ -286,13 +286,9 @@ func (b *builder) value(a *ptx.Arg, typ string) []word {
 		return immWords(floatBits(a, bits), bits, n)
 	case ptx.ArgName:
 		return b.named(a, typ, n, bits)
-	case ptx.ArgVector: // mov.b64 with a vector is the rule's own; here words of the elements in order
-		var out []word
-		for k := range a.Elems {
-			out = append(out, b.allWords(&a.Elems[k])...)
-		}
-		if len(out) >= n {
-			return out
+	case ptx.ArgVector: // those of more elements are the rules' own
+		if len(a.Elems) == 1 {
+			return b.value(&a.Elems[0], typ)
 		}
 	}
 	b.fail(a.Pos, fmt.Sprintf("operand cannot be read as .%s", typ))
@@ -432,11 +428,9 @@ func (b *builder) allWords(a *ptx.Arg) []word {
 	case ptx.ArgSink:
 		return []word{rz, rz, rz, rz}
 	case ptx.ArgVector:
-		var out []word
-		for k := range a.Elems {
-			out = append(out, b.allWords(&a.Elems[k])...)
+		if len(a.Elems) == 1 {
+			return b.allWords(&a.Elems[0])
 		}
-		return out
 	case ptx.ArgName:
 		s := b.scope.lookup(b.f, a.Name)
 		switch {

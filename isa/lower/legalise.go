@@ -17,7 +17,7 @@ var operandPlaces = map[isa.Op]string{
 	isa.OpVIMNMX3: "rff--", isa.OpVIADDMNMX: "rff-", isa.OpVIADD: "rf", isa.OpLOP: "rf", isa.OpLOP32I: "rf", isa.OpLOP3: "rfr-",
 	isa.OpSHL: "rf", isa.OpSHR: "rf", isa.OpSHF: "rff", isa.OpPRMT: "rff", isa.OpSEL: "rf-", isa.OpFSEL: "rf-", isa.OpICMP: "rff",
 	isa.OpMOV: "f", isa.OpMOV32I: "f", isa.OpISETP: "rf--", isa.OpISET: "rf-", isa.OpSGXT: "rf", isa.OpBMSK: "rf", isa.OpBFE: "rf",
-	isa.OpBFI: "rff", isa.OpBREV: "f", isa.OpPOPC: "f", isa.OpFLO: "f", isa.OpFADD: "rf", isa.OpFMUL: "rf", isa.OpFFMA: "rff",
+	isa.OpBFI: "rff", isa.OpBREV: "f", isa.OpPOPC: "f", isa.OpFLO: "f", isa.OpFADD: "rf", isa.OpFMUL: "rf", isa.OpFFMA: "rff", isa.OpFMAD: "rff",
 	isa.OpFSETP: "rf-", isa.OpFSET: "rf-", isa.OpFMNMX: "rf-", isa.OpI2F: "f", isa.OpF2I: "f", isa.OpF2F: "f", isa.OpI2I: "f",
 	isa.OpI2FP: "f", isa.OpF2FP: "rf", isa.OpFRND: "f", isa.OpMUFU: "f", isa.OpI2IP: "rff", isa.OpF2IP: "rf",
 	isa.OpDADD: "rf", isa.OpDMUL: "rf", isa.OpDFMA: "rff", isa.OpDSETP: "rf-", isa.OpHADD2: "rf", isa.OpHMUL2: "rf", isa.OpHFMA2: "rff",
@@ -95,7 +95,7 @@ func (f *fn) takesUniform(in *isa.Inst) bool {
 // commutes says that sources 0 and 1 can be exchanged.
 func commutes(in *isa.Inst) bool {
 	switch in.Op {
-	case isa.OpIADD, isa.OpIADD3, isa.OpIMUL, isa.OpIMAD, isa.OpIMNMX, isa.OpVIMNMX, isa.OpFADD, isa.OpFMUL, isa.OpFFMA, isa.OpFMNMX,
+	case isa.OpIADD, isa.OpIADD3, isa.OpIMUL, isa.OpIMAD, isa.OpIMNMX, isa.OpVIMNMX, isa.OpFADD, isa.OpFMUL, isa.OpFFMA, isa.OpFMAD, isa.OpFMNMX,
 		isa.OpDADD, isa.OpDMUL, isa.OpDFMA, isa.OpVIMNMX3, isa.OpIMUL24, isa.OpIMAD24, isa.OpVIADDMNMX:
 		return true
 	case isa.OpIDP:

@@ -105,7 +105,7 @@ func statementSize(in *ptx.Instr) int {
 	if n := len(in.Mods); n > 0 {
 		typ = in.Mods[n-1]
 	}
-	if in.Op == "slct" { // the selected values' type comes before the condition's
+	if in.Op == "slct" && typ != "" { // the selected values' type comes before the condition's
 		typ = in.Mods[0]
 	}
 	switch {

@@ -64,7 +64,10 @@ func ruleAtom(result bool) rule {
 		if result {
 			at = 1
 		}
-		addr, named := x.mem(at, space)
+		addr, named := x.memoryAt(at, space)
+		if x.err != nil {
+			return
+		}
 		if named != "" {
 			space = named
 		}

@@ -174,8 +174,11 @@ func ruleCp(x *expander) {
 		x.fail("cp.async.cg copies 16 bytes; with .ca it copies 4, 8 or 16")
 		return
 	}
-	to, _ := x.mem(0, "shared")
-	from, _ := x.mem(1, "global")
+	to, _ := x.memoryAt(0, "shared")
+	from, _ := x.memoryAt(1, "global")
+	if x.err != nil {
+		return
+	}
 	n := int(size.Int)
 	// A fourth operand is the number of bytes that are read (the rest is zero) or a predicate that ignores the source.
 	partial := len(x.in.Args) >= 4 && !(len(x.in.Args) == 4 && x.in.Args[3].Kind == ptx.ArgInt && x.in.Args[3].Int == size.Int)

@@ -1,6 +1,8 @@
 package lower
 
 import (
+	"slices"
+
 	"github.com/sarchlab/smsim/isa"
 )
 
@@ -234,8 +236,8 @@ func floatMul(x *expander) {
 	x.floatEmit(t, isa.OpFMUL, isa.OpDMUL, isa.OpHMUL2, m, x.dst(0, t.name), x.floatSrc(1, t), x.floatSrc(2, t))
 }
 
-// floatFma is fma, and mad on floating-point types: rounded once from sm_20 on; mad.f32 on compute
-// capability 1.x truncates the product, which its FMUL and FADD are not, so fma takes that place there too.
+// floatFma is fma, and mad on floating-point types: rounded once from sm_20 on; on compute capability 1.x mad.f32 truncates the
+// product.
 func floatFma(x *expander) {
 	m := x.floatMods()
 	relu := x.has("relu")
@@ -243,10 +245,18 @@ func floatFma(x *expander) {
 	if x.err != nil || !x.args(4, 4) {
 		return
 	}
+	if x.sm() < 20 && t.bits == 32 && !t.packed && slices.ContainsFunc(x.in.Mods, func(m string) bool { _, is := roundings[m]; return is }) {
+		x.fail("%s needs compute capability 2.0: the multiply-add of 1.x truncates the product", x.in.Name())
+		return
+	}
 	if relu {
 		m.flags |= isa.ModRelu
 	}
-	x.floatEmit(t, isa.OpFFMA, isa.OpDFMA, isa.OpHFMA2, m, x.dst(0, t.name), x.floatSrc(1, t), x.floatSrc(2, t), x.floatSrc(3, t))
+	single := isa.OpFFMA
+	if x.sm() < 20 {
+		single = isa.OpFMAD
+	}
+	x.floatEmit(t, single, isa.OpDFMA, isa.OpHFMA2, m, x.dst(0, t.name), x.floatSrc(1, t), x.floatSrc(2, t), x.floatSrc(3, t))
 }
 
 // ruleFma is fma.

@@ -71,7 +71,7 @@ func (x *expander) hasSYNCS() bool { return x.t().Has(isa.OpSYNCS) }
 
 // mbarrierAt is the address operand i: of a generic address the low word is the offset in shared memory.
 func (x *expander) mbarrierAt(i int) word {
-	a, _ := x.mem(i, "shared")
+	a, _ := x.memoryAt(i, "shared")
 	return a
 }
 

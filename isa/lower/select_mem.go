@@ -127,6 +127,15 @@ func ruleLd(x *expander) {
 	}
 }
 
+// memoryAt is the address operand i of an instruction that reads and writes it, or copies: not of constants or parameters.
+func (x *expander) memoryAt(i int, space string) (word, string) {
+	addr, named := x.mem(i, space)
+	if addr.Kind != isa.KindMem && x.err == nil {
+		x.fail("operand %d of %s is in .%s memory, which the instruction does not reach", i+1, x.in.Name(), named)
+	}
+	return addr, named
+}
+
 // loadElems loads consecutive elements of at most 16 bytes together with one instruction.
 func (x *expander) loadElems(elems [][]word, addr word, off int64, t vtype, space string, strong, nc bool) {
 	addr.Imm += off
