@@ -3,6 +3,7 @@ package lower
 import (
 	"fmt"
 	"math/rand"
+	"os"
 	"strings"
 	"testing"
 
@@ -116,5 +117,26 @@ func TestOddInstructions(t *testing.T) {
 	}
 	if compiled < 200 {
 		t.Errorf("%d instructions compiled", compiled)
+	}
+}
+
+// TestLegalInstructions: nothing that PTX has is rejected.
+func TestLegalInstructions(t *testing.T) {
+	text, err := os.ReadFile("testdata/legal.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	head := strings.ReplaceAll(oddHead, "<5>", "<10>")
+	for _, line := range strings.Split(strings.TrimSpace(string(text)), "\n")[1:] {
+		m, err := ptx.Parse("legal.ptx", []byte(head+line+"\nret;\n}\n"))
+		if err == nil {
+			err = ptx.CheckAll(m)
+		}
+		if err == nil {
+			_, err = Compile(m, "k", testTarget(100), Options{})
+		}
+		if err != nil {
+			t.Errorf("%s: %v", line, err)
+		}
 	}
 }

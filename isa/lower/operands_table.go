@@ -70,12 +70,12 @@ var operandRows = map[string][]operandRow{
 
 	"mov": {{"", "=T T"}},
 	"cvt": {{"pack", "=u32 s32 s32 u32"}, {"", "=T~ U~"}},
-	"ld":  {{"", "={T~} *"}},
+	"ld":  {{"", "={T~} * *"}}, // the last operand of memory instructions is a cache policy
 	"ldu": {{"", "={T~} *"}},
-	"st":  {{"", "* {T~}"}},
+	"st":  {{"", "* {T~} *"}},
 
-	"atom": {{"", "=T * T T"}},
-	"red":  {{"", "* T"}},
+	"atom": {{"cas", "=T * T T"}, {"cas", "=T * T T *"}, {"", "=T * T"}, {"", "=T * T *"}},
+	"red":  {{"", "* T"}, {"", "* T *"}},
 
 	"shfl":       {{"", "=T T u32 u32 u32"}},
 	"vote":       {{"ballot", "=u32 p u32"}, {"", "p p u32"}},
