@@ -181,6 +181,7 @@ func (f *fn) allocateCode(opt Options, limit int) (int, error) {
 		allocate = f.allocate
 	} else {
 		f.twoPredicates()
+		f.yieldInSpins()
 	}
 	regs, err := allocate(limit)
 	if err != nil {

@@ -35,7 +35,8 @@ func (f *fn) optimise() {
 	f.negateFactors()
 	f.shareComplements()
 	f.hoistInvariants()
-	if !f.separateCode() {
+	spins := len(f.spinLoops()) > 0
+	if !f.separateCode() && !spins {
 		f.uniformBases()
 	}
 	f.vectorise()
@@ -47,7 +48,9 @@ func (f *fn) optimise() {
 	}
 	f.guardSelects()
 	f.raiseLoads()
-	f.uniformInvariants()
+	if !spins {
+		f.uniformInvariants()
+	}
 	f.keepWidening()
 	f.updateInPlace()
 	f.keepCopies()
