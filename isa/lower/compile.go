@@ -174,6 +174,9 @@ func (f *fn) legaliseCode(opt Options) {
 func (f *fn) allocateCode(opt Options, limit int) (int, error) {
 	f.linkCalls()
 	f.analyse()
+	if !opt.NoOptimise {
+		f.meetAfterSpins()
+	}
 	f.converge()
 	f.keepBarriers()
 	allocate := f.arrangeCode

@@ -44,7 +44,7 @@ func (f *fn) spinLoops() []*loop {
 			}
 		}
 		shared := f.fromOthers(blocks, n)
-		if shared == nil {
+		if shared == nil || oneStatement(blocks) {
 			continue
 		}
 		if slices.ContainsFunc(blocks, func(b *block) bool {
@@ -66,6 +66,40 @@ func (b *block) terminatorPos() isa.SourcePos {
 		return b.insts[n-1].Pos
 	}
 	return isa.SourcePos{CUFile: -1}
+}
+
+// oneStatement says that a loop is the expansion of one PTX statement, such as an atomic that the target lacks: ptxas writes these
+// without YIELD.
+func oneStatement(blocks []*block) bool {
+	var pos isa.SourcePos
+	for _, b := range blocks {
+		for i := range b.insts {
+			switch in := &b.insts[i]; {
+			case pos == isa.SourcePos{}:
+				pos = in.Pos
+			case in.Pos != pos:
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// meetAfterSpins lets the lanes of a warp meet before each barrier of the block that all of them reach from a loop with YIELD: where
+// the others wait for it, barriers of convergence have let go of lanes that yielded.
+func (f *fn) meetAfterSpins() {
+	for _, l := range f.spinLoops() {
+		for b := l.head.ipdom; b != nil; b = b.ipdom {
+			for i := 0; i < len(b.insts); i++ {
+				if in := b.insts[i]; in.Op == isa.OpBAR && !l.contains(b) && (i == 0 || b.insts[i-1].Op != isa.OpWARPSYNC) {
+					meet := isa.Inst{Op: isa.OpWARPSYNC, NSrc: 1, Pos: in.Pos, Guard: in.Guard}
+					meet.Src[0] = imm(0xffffffff)
+					b.insts = slices.Insert(b.insts, i, meet)
+					i++
+				}
+			}
+		}
+	}
 }
 
 // leavesLoop says that control can go from the block out of the loop.
