@@ -171,12 +171,20 @@ func pack(files map[string][]byte) (map[string][]byte, error) {
 	return out, nil
 }
 
+// target is the PTX target that has the form: from sm_70 on shuffles and votes have .sync.
+func (f *Form) target() string {
+	if lanes := strings.Contains(f.PTX, "shfl.") || strings.Contains(f.PTX, "vote."); lanes && !strings.Contains(f.PTX, ".sync") {
+		return "sm_60"
+	}
+	return "sm_90"
+}
+
 // Kernel is the form as a PTX kernel k<id>(A, B, C, D, E): each thread loads its operands from 8-byte elements,
 // executes the form once and stores %d to D and, where there is one, %e to E.
 func (f *Form) Kernel() string {
 	var sb strings.Builder
 	p := func(format string, args ...any) { fmt.Fprintf(&sb, format+"\n", args...) }
-	p(".version 8.7\n.target sm_90\n.address_size 64\n")
+	p(".version 8.7\n.target %s\n.address_size 64\n", f.target())
 	p(".visible .entry k%d(.param .u64 A, .param .u64 B, .param .u64 C, .param .u64 D, .param .u64 E)\n{", f.ID)
 	p("\t.reg .b16 %%h<9>;\n\t.reg .b32 %%r<9>;\n\t.reg .b64 %%rd<20>;")
 	names := []string{"a", "b", "c"}

@@ -45,7 +45,15 @@ func (s *Set) withImmediates(f *Form, mask, k int) (Form, bool) {
 			return use
 		}
 		ok = ok && m[1] == "" && m[3] == ""
-		return literal(f.Operands[i], [][]uint64{s.A, s.B, s.C}[i][k], k%2 == 0)
+		word := [][]uint64{s.A, s.B, s.C}[i][k]
+		v := word
+		if op := f.PTX[:3]; op == "bfe" && i > 0 || op == "bfi" && i > 1 { // positions and lengths are literals up to 255
+			v &= 255
+			if v != word&0xffffffff && strings.HasPrefix(f.PTX, "bfi.b64") { // which looks at all 32 bits of a position
+				v = 255
+			}
+		}
+		return literal(f.Operands[i], v, k%2 == 0)
 	})
 	return g, ok
 }
