@@ -1,16 +1,32 @@
 package lower
 
-import "github.com/sarchlab/smsim/isa"
+import (
+	"maps"
+	"slices"
+
+	"github.com/sarchlab/smsim/isa"
+)
 
 // barrierPool hands out the six dependency barriers while the program is walked in address order.
 type barrierPool struct {
-	c      *controller
-	users  [6][]int // instructions outstanding on the barrier, as far as straight-line order shows
-	reads  [6]bool  // it protects sources, not results
-	owner  map[int16]int
-	reader map[int16]int
+	c *controller
+	barrierState
 	copies bool // barrier copyBarrier counts groups of copies to shared memory
 }
+
+// barrierState is what the barriers stand for at a place of the program, as far as address order and the loops around it show.
+type barrierState struct {
+	users  [6][]barrierUser // instructions outstanding on the barrier
+	reads  [6]bool          // it protects sources, not results
+	owner  map[int16]int    // barrier of the register's value
+	reader map[int16]int    // barrier of those that read the register
+}
+
+// barrierUser is an instruction outstanding on a barrier; at is its place, before the loop for one of the loop's last round.
+type barrierUser struct{ inst, at int }
+
+// loopPasses is how often barriers are assigned: from the second time on it is known which of them a loop's last round has left in use.
+const loopPasses = 3
 
 // copyBarrier is the dependency barrier of copy groups (LDGDEPBAR, DEPBAR.LE SB0), which nothing else may use then.
 const copyBarrier = 0
@@ -18,17 +34,85 @@ const copyBarrier = 0
 // assignBarriers chooses a barrier for the result of every variable-latency instruction, and one for its
 // sources where a later instruction overwrites them before the result is waited for.
 func (c *controller) assignBarriers() {
-	p := &barrierPool{c: c, owner: map[int16]int{}, reader: map[int16]int{}}
 	var read [ctlRegs]bool
 	for i := range c.p.Insts {
 		for _, r := range c.uses[i] {
 			read[r] = true
 		}
 	}
+	copies, loops := false, false
 	for i := range c.p.Insts {
-		p.copies = p.copies || c.p.Insts[i].Op == isa.OpLDGDEPBAR
+		copies = copies || c.p.Insts[i].Op == isa.OpLDGDEPBAR
 	}
-	for i := range c.p.Insts {
+	atEnd := make([]*barrierState, len(c.succs)) // of a block that branches back
+	for b := range c.succs {
+		loops = loops || c.backEdge(b) >= 0
+	}
+	for pass := range loopPasses {
+		p := &barrierPool{c: c, copies: copies, barrierState: barrierState{owner: map[int16]int{}, reader: map[int16]int{}}}
+		for b := range c.succs {
+			for _, from := range c.preds[b] {
+				if from >= b && atEnd[from] != nil {
+					p.lastRound(atEnd[from], c.start[from+1]-c.start[b])
+				}
+			}
+			c.assignBlock(p, b, &read)
+			if c.backEdge(b) >= 0 {
+				atEnd[b] = p.copyState()
+			}
+		}
+		if !loops || pass == loopPasses-1 {
+			return
+		}
+	}
+}
+
+// backEdge is the block at or before b that b can branch to, -1: none.
+func (c *controller) backEdge(b int) int {
+	for _, s := range c.succs[b] {
+		if s <= b {
+			return s
+		}
+	}
+	return -1
+}
+
+// copyState is a copy of the pool's state.
+func (p *barrierPool) copyState() *barrierState {
+	s := &barrierState{reads: p.reads, owner: maps.Clone(p.owner), reader: maps.Clone(p.reader)}
+	for b := range p.users {
+		s.users[b] = slices.Clone(p.users[b])
+	}
+	return s
+}
+
+// lastRound takes over what the last round of a loop of length instructions has left on the barriers that are free.
+func (p *barrierPool) lastRound(end *barrierState, length int) {
+	taken := [6]bool{}
+	for b := range p.users {
+		if len(p.users[b]) > 0 {
+			continue
+		}
+		taken[b] = true
+		p.reads[b] = end.reads[b]
+		for _, u := range end.users[b] {
+			p.users[b] = append(p.users[b], barrierUser{u.inst, u.at - length})
+		}
+	}
+	note := func(to, from map[int16]int) {
+		for r, b := range from {
+			if _, ok := to[r]; taken[b] && !ok {
+				to[r] = b
+			}
+		}
+	}
+	note(p.owner, end.owner)
+	note(p.reader, end.reader)
+}
+
+// assignBlock chooses the barriers of a block's instructions.
+func (c *controller) assignBlock(p *barrierPool, block int, read *[ctlRegs]bool) {
+	for i := c.start[block]; i < c.start[block+1]; i++ {
 		in := &c.p.Insts[i]
 		if in.Op == isa.OpLDGDEPBAR {
 			in.Ctrl.WriteBar = copyBarrier
@@ -93,14 +177,14 @@ func (p *barrierPool) release(b int) {
 	if reads {
 		return
 	}
-	for _, i := range append([]int(nil), users...) {
-		rb := int(p.c.p.Insts[i].Ctrl.ReadBar)
+	for _, u := range slices.Clone(users) {
+		rb := int(p.c.p.Insts[u.inst].Ctrl.ReadBar)
 		if rb == isa.NoBar || rb == b {
 			continue
 		}
 		list := p.users[rb][:0]
 		for _, k := range p.users[rb] {
-			if k != i {
+			if k != u {
 				list = append(list, k)
 			}
 		}
@@ -117,7 +201,7 @@ const sourcesRead = 40
 // age frees barriers of sources that were read long ago.
 func (p *barrierPool) age(i int) {
 	for b := range p.users {
-		if p.reads[b] && len(p.users[b]) > 0 && i-p.users[b][len(p.users[b])-1] > sourcesRead {
+		if p.reads[b] && len(p.users[b]) > 0 && i-p.users[b][len(p.users[b])-1].at > sourcesRead {
 			p.release(b)
 		}
 	}
@@ -134,22 +218,22 @@ func (p *barrierPool) choose(i int, read bool) int {
 			frees++
 		}
 	}
-	last := func(b int) int { return p.users[b][len(p.users[b])-1] }
+	last := func(b int) barrierUser { return p.users[b][len(p.users[b])-1] }
 	same, other, any := -1, -1, -1
 	for b := range p.users {
 		if len(p.users[b]) == 0 {
 			continue
 		}
-		if any < 0 || last(b) > last(any) {
+		if any < 0 || last(b).at > last(any).at {
 			any = b
 		}
 		if p.reads[b] != read {
 			continue
 		}
-		if other < 0 || last(b) > last(other) {
+		if other < 0 || last(b).at > last(other).at {
 			other = b
 		}
-		if p.c.p.Insts[last(b)].Class() == class && (same < 0 || last(b) > last(same)) {
+		if p.c.p.Insts[last(b).inst].Class() == class && (same < 0 || last(b).at > last(same).at) {
 			same = b
 		}
 	}
@@ -167,7 +251,7 @@ func (p *barrierPool) choose(i int, read bool) int {
 	if len(p.users[pick]) == 0 {
 		p.reads[pick] = read
 	}
-	p.users[pick] = append(p.users[pick], i)
+	p.users[pick] = append(p.users[pick], barrierUser{i, i})
 	return pick
 }
 

@@ -68,8 +68,8 @@ func (a *allocation) union(x, y int32) {
 		a.first[x] = a.first[y]
 	}
 	a.mates[x] = append(a.mates[x], a.mates[y]...)
+	a.accesses[x].add(&a.accesses[y])
 	a.last[x] = max(a.last[x], a.last[y])
-	a.fetch[x] = max(a.fetch[x], a.fetch[y])
 	a.used[x] = a.used[x] || a.used[y]
 	a.joined(x, y)
 }

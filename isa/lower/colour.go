@@ -9,53 +9,189 @@ import (
 // assign colours all files. It returns registers to spill when the limit is not enough.
 func (a *allocation) assign(limit int) (spill []int32, regs int) {
 	for file := 1; file < 4; file++ {
-		size := 7
+		size := allPredicates
 		if file == 2 {
 			size = 63
 		}
-		a.spread = file == 1
-		s, _ := a.colour(file, size, 0)
-		if len(s) > 0 && a.spread {
+		s := a.inTurn(file, size)
+		if len(s) > 0 && file == 1 {
 			a.spread = false
-			s, _ = a.colour(file, size, 0)
+			s = a.inTurn(file, size)
+			a.spread = true
 		}
 		if len(s) > 0 {
 			return s, 0
 		}
 	}
-	best, bestSpill := -1, []int32(nil)
+	roof := min(a.roof, limit)
+	thrifty := a.f.t.SM >= 120 // the order that needs least: with the first one, register pairs make 12.x use more than ptxas does
+	best := -1
 	var colors []int16
-	for order := range 3 {
-		s, top := a.colour(0, limit, order)
-		switch {
-		case len(s) == 0 && (best < 0 || top < best):
-			best = top
-			colors = append(colors[:0], a.color...)
-		case len(s) > 0 && best < 0 && (bestSpill == nil || len(s) < len(bestSpill)):
-			bestSpill = s
+	for _, order := range [...]colourOrder{manyNeighbours, longest, widest, earliest} {
+		for _, r := range [...]int{roof, 0} {
+			if r == 0 && best >= 0 && best <= roof {
+				continue
+			}
+			s, top := a.firstFit(limit, r, order)
+			switch {
+			case len(s) == 0 && top <= roof && !thrifty:
+				return nil, top
+			case len(s) == 0 && (best < 0 || top < best):
+				best = top
+				colors = append(colors[:0], a.color...)
+			case len(s) > 0 && (spill == nil || len(s) < len(spill)):
+				spill = s
+			}
 		}
 	}
 	if best < 0 {
-		return bestSpill, 0
-	}
-	// The count is known: all registers below it can be used to avoid conflicts.
-	a.soft = best
-	a.roof = min(a.roof, best+spareRegs)
-	for order := range 3 {
-		if s, top := a.colour(0, limit, order); len(s) == 0 && top <= max(best, a.roof) {
-			best = max(best, top)
-			a.spreadOut(best)
-			return nil, best
-		}
+		return spill, 0
 	}
 	a.color = colors
-	a.spreadOut(best)
 	return nil, best
 }
 
-// colour gives every unit of a file its registers. order 0: by first appearance; 1: wide units first;
-// 2: by number of interferences. It returns the units that found no place, and the registers used.
-func (a *allocation) colour(file, size, order int) (spill []int32, top int) {
+// colourOrder is an order in which firstFit gives out registers.
+type colourOrder int
+
+const (
+	manyNeighbours colourOrder = iota // first the units with many interferences, as ptxas seems to
+	longest                           // first those that live long
+	widest                            // first the wide ones
+	earliest                          // as they appear
+)
+
+// colourUnit is a tuple or a single register to be coloured.
+type colourUnit struct {
+	root    int32
+	members []int32
+	key     int // units with greater keys come first
+	first   int32
+}
+
+// unitsInOrder are the units of general registers, uncoloured, in an order.
+func (a *allocation) unitsInOrder(order colourOrder) []colourUnit {
+	units := a.units(0)
+	list := make([]colourUnit, 0, len(units))
+	for _, u := range units {
+		x := colourUnit{root: u, members: a.members(u), first: -1}
+		last, degree := int32(-1), 0
+		for _, m := range x.members {
+			r := a.find(m)
+			degree += a.degree(r)
+			if f := a.first[r]; f >= 0 && (x.first < 0 || f < x.first) {
+				x.first = f
+			}
+			last = max(last, a.last[r])
+		}
+		switch order {
+		case manyNeighbours:
+			x.key = degree
+		case longest:
+			x.key = int(last-x.first) * len(x.members)
+		case widest:
+			x.key = len(x.members)
+		}
+		list = append(list, x)
+	}
+	sort.SliceStable(list, func(i, j int) bool {
+		if list[i].key != list[j].key {
+			return list[i].key > list[j].key
+		}
+		if list[i].first != list[j].first {
+			return list[i].first < list[j].first
+		}
+		return list[i].root < list[j].root
+	})
+	if a.fixed != nil { // those with a place come first
+		sort.SliceStable(list, func(i, j int) bool { return a.isTied(list[i].root) && !a.isTied(list[j].root) })
+	}
+	return list
+}
+
+// firstFit gives every unit of general registers the lowest place, or a later one below roof where no operands meet in one bank,
+// no write waits for a memory instruction that still reads the register, and loads can move ahead of recent readers. It returns the
+// units that found no place and the registers used.
+func (a *allocation) firstFit(size, roof int, order colourOrder) (spill []int32, top int) {
+	var taken [256]bool
+	var in [256]accesses
+	for _, u := range a.unitsInOrder(order) {
+		width := len(u.members)
+		if a.color[a.find(u.members[0])] >= 0 {
+			continue // merged with a tuple that has its place
+		}
+		clear(taken[:])
+		a.eachTaken(u.members, func(base int) { taken[base] = true })
+		step := tupleStep(width)
+		choice, best := -1, float32(0)
+		for base := 0; base+width <= size; base += step {
+			if taken[base] || a.f.reserved(base, width) || !a.allowed(u.members, base) {
+				continue
+			}
+			if choice >= 0 && base+width > max(top, roof) {
+				break
+			}
+			var cost float32
+			if width == 1 {
+				cost = a.bankCost(u.root, base)
+			}
+			for k, m := range u.members {
+				r := a.find(m)
+				cost += float32(in[base+k].collisions(&a.accesses[r]))
+			}
+			if choice < 0 || cost < best {
+				choice, best = base, cost
+			}
+			if best == 0 {
+				break
+			}
+		}
+		if choice < 0 {
+			spill = append(spill, u.root)
+			continue
+		}
+		for k, m := range u.members {
+			r := a.find(m)
+			a.color[r] = int16(choice + k)
+			in[choice+k].add(&a.accesses[r])
+		}
+		top = max(top, choice+width)
+	}
+	return spill, top
+}
+
+// eachTaken calls visit with every place, by its first register, that a neighbour of a member of the unit takes.
+func (a *allocation) eachTaken(members []int32, visit func(base int)) {
+	for k, m := range members {
+		for _, j := range a.adj[a.find(m)] {
+			if a.alias[j] == j && a.color[j] >= 0 && int(a.color[j]) >= k {
+				visit(int(a.color[j]) - k)
+			}
+		}
+	}
+}
+
+// tupleStep is the alignment of a tuple.
+func tupleStep(width int) int {
+	if width == 3 {
+		return 4
+	}
+	return width
+}
+
+// degree is the number of registers that interfere with representative r.
+func (a *allocation) degree(r int32) int {
+	n := 0
+	for _, j := range a.adj[r] {
+		if a.alias[j] == j {
+			n++
+		}
+	}
+	return n
+}
+
+// units are the units of a file, each once, uncoloured.
+func (a *allocation) units(file int) []int32 {
 	lo, hi := a.n.rangeOf(file)
 	var units []int32
 	seen := map[int32]bool{}
@@ -74,106 +210,59 @@ func (a *allocation) colour(file, size, order int) (spill []int32, top int) {
 			units = append(units, u)
 		}
 	}
-	key := func(u int32) (int, int32) {
-		w, f := 1, a.first[u]
-		if p := a.parts[u]; p != nil {
-			w = len(p)
-			for _, m := range p {
-				if x := a.first[a.find(m)]; x >= 0 && (f < 0 || x < f) {
-					f = x
-				}
+	return units
+}
+
+// recentPred is the number of instructions after which it no longer matters that a predicate was in use: one that was in use until a
+// moment ago is better left alone, so that fillStalls can move the instructions apart. A guard is ready late.
+const recentPred = 64
+
+// inTurn gives every unit of predicates or uniform registers the lowest place, in the order in which they appear; predicates
+// while a.spread the one that was in use longest ago. It returns the units that found no place.
+func (a *allocation) inTurn(file, size int) (spill []int32) {
+	units := a.units(file)
+	first := func(u int32) int32 {
+		f := a.first[u]
+		for _, m := range a.parts[u] {
+			if x := a.first[a.find(m)]; x >= 0 && (f < 0 || x < f) {
+				f = x
 			}
 		}
-		return w, f
+		return f
 	}
 	sort.SliceStable(units, func(i, j int) bool {
-		wi, fi := key(units[i])
-		wj, fj := key(units[j])
-		switch order {
-		case 1:
-			if wi != wj {
-				return wi > wj
-			}
-		case 2:
-			di, dj := len(a.adj[units[i]])*wi, len(a.adj[units[j]])*wj
-			if di/8 != dj/8 {
-				return di > dj
-			}
-		}
-		if fi != fj {
-			return fi < fj
+		if x, y := first(units[i]), first(units[j]); x != y {
+			return x < y
 		}
 		return units[i] < units[j]
 	})
-	if a.fixed != nil { // those with a place come first
+	if a.fixed != nil {
 		sort.SliceStable(units, func(i, j int) bool { return a.isTied(units[i]) && !a.isTied(units[j]) })
 	}
-	var taken [256]uint8
-	var fetched [256]int32 // position at which a memory instruction last read the register
+	spread := a.spread && file == 1
+	var taken [256]bool
 	var touched [256]int32 // position at which the register was last in use
-	for i := range fetched {
-		fetched[i] = -recentFetch
+	for i := range touched {
 		touched[i] = -recentPred
 	}
 	for _, u := range units {
-		members := a.parts[u]
-		if members == nil {
-			members = []int32{u}
-		} else if a.color[a.find(members[0])] >= 0 {
+		members := a.members(u)
+		if a.color[a.find(members[0])] >= 0 {
 			continue // merged with a tuple that has its place
 		}
-		width := len(members)
-		// The members' places that neighbours occupy, as first registers of the unit that are impossible.
 		clear(taken[:])
-		for k, m := range members {
-			for _, j := range a.adj[a.find(m)] {
-				if a.alias[j] != j {
-					continue
-				}
-				if c := a.color[j]; c >= 0 {
-					if base := int(c) - k; base >= 0 {
-						taken[base] = 1
-					}
-				}
-			}
-		}
-		step := width
-		if width == 3 {
-			step = 4
-		}
-		choice, best, waits := -1, float32(0), false
-		for base := 0; base+width <= size; base += step {
-			if taken[base] != 0 || file == 0 && a.f.reserved(base, width) || !a.allowed(members, base) {
+		a.eachTaken(members, func(base int) { taken[base] = true })
+		choice, best := -1, int32(0)
+		for base := 0; base+len(members) <= size; base += tupleStep(len(members)) {
+			if taken[base] || !a.allowed(members, base) {
 				continue
 			}
-			// A later register is worth it only if it does not raise the count, or if the write would wait for a
-			// memory instruction to have read the register and there are registers that cost no occupancy.
-			if choice >= 0 && !(file == 1 && a.spread) && base >= max(top, a.soft) && (!waits || base+width > a.roof) {
-				break
-			}
-			var cost float32
-			late := false
-			if file == 1 && a.spread {
-				cost = float32(max(0, recentPred-max(0, a.first[u]-touched[base])))
-			}
-			if file == 0 {
-				for k, m := range members {
-					if d := a.first[a.find(m)] - touched[base+k]; d >= 0 && d < recentUse {
-						cost += float32(recentUse-d) / 10
-					}
-				}
-				if width == 1 {
-					cost = a.bankCost(u, base)
-				}
-				for k, m := range members {
-					if d := a.first[a.find(m)] - fetched[base+k]; d > 0 && d < recentFetch {
-						cost += float32(recentFetch-d) * 4
-						late = true
-					}
-				}
+			cost := int32(0)
+			if spread {
+				cost = max(0, recentPred-max(0, a.first[u]-touched[base]))
 			}
 			if choice < 0 || cost < best {
-				choice, best, waits = base, cost, late
+				choice, best = base, cost
 			}
 			if best == 0 {
 				break
@@ -187,29 +276,10 @@ func (a *allocation) colour(file, size, order int) (spill []int32, top int) {
 			r := a.find(m)
 			a.color[r] = int16(choice + k)
 			touched[choice+k] = max(touched[choice+k], a.last[r])
-			if a.fetch[r] >= 0 {
-				fetched[choice+k] = max(fetched[choice+k], a.fetch[r])
-			}
 		}
-		top = max(top, choice+width)
 	}
-	return spill, top
+	return spill
 }
-
-// spareRegs is how many registers more than needed may be used for that.
-const spareRegs = 2
-
-// recentFetch is the number of instructions during which a register that a memory instruction read is better
-// not written: the write would wait for the read.
-const recentFetch = 20
-
-// A register or predicate that was in use until a moment ago is better left alone, so that fillStalls can move the instructions
-// apart: recentUse and recentPred are the numbers of instructions after which it no longer matters. A predicate that guards is
-// ready late, and there are always seven.
-const (
-	recentUse  = 8
-	recentPred = 64
-)
 
 // reserved says that registers base..base+width-1 include the stack pointer or RZ.
 func (f *fn) reserved(base, width int) bool {

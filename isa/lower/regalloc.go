@@ -16,20 +16,19 @@ type allocation struct {
 	edge   []uint64 // triangular bit matrix of interferences; nil: sparse holds them
 	sparse map[uint64]bool
 	// Tuples: unit[i] is the first member's number, part[i] the position inside; size[unit] members.
-	unit   []int32
-	part   []int8
-	parts  map[int32][]int32
-	first  []int32 // position of the first definition or use
-	last   []int32 // position of the last one
-	cost   []float64
-	used   []bool
-	color  []int16
-	pairs  []movePair
-	mates  [][]mate
-	spread bool    // predicates are given out in turn
-	soft   int     // registers known to be needed in any case
-	roof   int     // registers that may be used to keep writes away from recent reads of memory instructions
-	fetch  []int32 // last position at which a memory instruction reads the register, -1: never
+	unit     []int32
+	part     []int8
+	parts    map[int32][]int32
+	first    []int32 // position of the first definition or use
+	last     []int32 // position of the last one
+	cost     []float64
+	used     []bool
+	color    []int16
+	pairs    []movePair
+	mates    [][]mate
+	spread   bool // predicates are given out in turn
+	roof     int  // registers that may be used to keep operands apart, and writes away from reads of memory instructions
+	accesses []accesses
 
 	fixed          []int16              // physical register that a register must have, -1: any; nil: no standard call is near
 	forbidden      map[int32]*colourSet // where a register must not be
@@ -167,14 +166,14 @@ func (f *fn) newAllocation() *allocation {
 	t := n.total
 	a := &allocation{f: f, n: n, alias: make([]int32, t), adj: make([][]int32, t), unit: make([]int32, t), part: make([]int8, t),
 		parts: map[int32][]int32{}, first: make([]int32, t), last: make([]int32, t), cost: make([]float64, t), used: make([]bool, t), color: make([]int16, t),
-		mates: make([][]mate, t), fetch: make([]int32, t), roof: f.freeRegs()}
+		mates: make([][]mate, t), accesses: make([]accesses, t), roof: f.freeRegs(), spread: true}
 	if t <= maxMatrix {
 		a.edge = make([]uint64, t*(t-1)/2/64+1)
 	} else {
 		a.sparse = map[uint64]bool{}
 	}
 	for i := range a.alias {
-		a.alias[i], a.unit[i], a.first[i], a.color[i], a.fetch[i] = int32(i), int32(i), -1, -1, -1
+		a.alias[i], a.unit[i], a.first[i], a.color[i] = int32(i), int32(i), -1, -1
 	}
 	pos := int32(0)
 	live := newBitset(t)
@@ -195,9 +194,7 @@ func (f *fn) newAllocation() *allocation {
 			}
 			f.uses(in, n, touch)
 			f.defs(in, n, touch)
-			if in.Class().IsMemory() {
-				f.uses(in, n, func(id int) { a.fetch[id] = pos })
-			}
+			a.note(in, pos)
 			f.noteTuples(in, a)
 			a.noteMates(in, float32(weight))
 			pos++
@@ -246,6 +243,7 @@ func (f *fn) newAllocation() *allocation {
 			f.uses(in, n, live.set)
 		}
 	}
+	a.fetchedInLastRound()
 	// Registers that are live on entry without a definition interfere with each other.
 	for _, start := range f.starts() {
 		var ids []int32
@@ -336,7 +334,7 @@ func (a *allocation) noteMates(in *isa.Inst, weight float32) {
 	var ids [isa.MaxSrc]int32
 	k := 0
 	for i := range in.Src[:in.NSrc] {
-		if o := &in.Src[i]; o.Kind == isa.KindReg && o.Reg >= isa.VirtualBase {
+		if o := &in.Src[i]; o.Kind == isa.KindReg && o.Reg >= isa.VirtualBase && o.Flags&(flagPair|flagQuad) == 0 {
 			ids[k] = int32(a.n.of(isa.KindReg, o.Reg))
 			k++
 		}

@@ -59,26 +59,36 @@ func (s *scheduler) baseRegs(o *isa.Operand, visit func(id int)) {
 // fillStalls orders each block again after register allocation, cycle by cycle: of the instructions whose operands and pipe are
 // ready first, the one on the longest path.
 func (f *fn) fillStalls() {
+	s := f.physicalScheduler()
+	for _, b := range f.blocks {
+		if head := headOf(b); len(b.insts)-head > 1 {
+			s.reorder(b, head, s.fill)
+		}
+	}
+}
+
+// physicalScheduler is a scheduler for allocated code.
+func (f *fn) physicalScheduler() *scheduler {
 	s := &scheduler{f: f, n: numbering{preds: ctlPred, uregs: ctlUReg, upreds: ctlUPred, total: ctlRegs}, physical: true}
 	s.lastDef = make([]int32, s.n.total+2)
 	s.readers = make([][]int32, s.n.total+2)
 	for i := range s.lastDef {
 		s.lastDef[i] = -1
 	}
-	for _, b := range f.blocks {
-		head := 0
-		if len(b.insts) > 0 && b.insts[0].NDst > 0 && b.insts[0].Dst[0].Kind == isa.KindReg && b.insts[0].Dst[0].Reg == stackReg {
-			head = 1
-		}
-		if len(b.insts)-head > 1 {
-			s.reorder(b, head, s.fill)
-		}
-	}
+	return s
 }
 
-// fillLatency is the most that the schedulers keep other instructions behind a load for: that of L1. What takes longer other warps
-// hide. Before allocation loads go first nevertheless, by globalLoad.
-const fillLatency = 30
+// headOf is the number of instructions at the block's start that stay there: the stack pointer is set up first.
+func headOf(b *block) int {
+	if len(b.insts) > 0 && b.insts[0].NDst > 0 && b.insts[0].Dst[0].Kind == isa.KindReg && b.insts[0].Dst[0].Reg == stackReg {
+		return 1
+	}
+	return 0
+}
+
+// fillLatency is the most that fillStalls keeps other instructions behind a load for: more than a hit in L1, so that what reads one
+// load of a group does not stand ahead of the others, for which a warp would wait a second time.
+const fillLatency = 120
 
 // longer says that instruction i lies on a longer path to the block's end than j, or on an equal one and comes first.
 func (s *scheduler) longer(i, j int32) bool {

@@ -1,42 +1,54 @@
 package lower
 
-import "github.com/sarchlab/smsim/isa"
+import (
+	"slices"
 
-// list is the list scheduler: at every step it takes the ready instruction on the longest path, or, when the
-// registers of the target are used up, the one that frees most.
+	"github.com/sarchlab/smsim/isa"
+)
+
+// list is a list scheduler from the block's end to its start, as ptxas's is: of the instructions that nothing behind them has to wait
+// for, the last in the program. So everything stands as late as its latency allows, and loads stand in groups, each group behind
+// all of its addresses and ahead of all that reads it, as far as registers go. Where they do not, what needs fewer goes first.
 func (s *scheduler) list(in, out bitset) []int32 {
 	n := len(s.nodes)
+	preds := make([][]edge, n)
+	late, left := make([]int32, n), make([]int32, n)
 	for i := range s.nodes {
-		for _, r := range s.nodes[i].reads {
-			s.uses[r]++
+		for _, e := range s.nodes[i].succs {
+			preds[e.to] = append(preds[e.to], edge{int32(i), e.lat})
+			left[i]++
+		}
+		for _, r := range s.nodes[i].writes { // what a load brings for later blocks has to be under way when they start
+			if out.has(int(r)) {
+				late[i] = int32(s.f.schedLatency(&s.insts[i]))
+			}
 		}
 	}
 	var pressure [2]int // general registers, predicates
-	copy(s.isLive, in)
-	in.each(func(i int) {
-		if i < s.n.uregs && (s.uses[i] > 0 || out.has(i)) {
+	copy(s.isLive, out)
+	out.each(func(i int) {
+		if i < s.n.uregs {
 			pressure[s.file(int32(i))]++
 		}
 	})
+	target := max(s.target, roomAbove+s.general(in), roomAbove+s.general(out))
 	var ready []int32
 	for i := range s.nodes {
-		if s.nodes[i].preds == 0 {
+		if left[i] == 0 {
 			ready = append(ready, int32(i))
 		}
 	}
-	order := make([]int32, 0, n)
-	now := int32(0)
-	for len(ready) > 0 {
+	order := make([]int32, n)
+	now := int32(0) // cycles to the block's end
+	for at := n - 1; at >= 0; at-- {
 		best, bestKey := -1, candidate{}
 		for k, i := range ready {
-			nd := &s.nodes[i]
-			c := candidate{index: i, height: nd.height, wait: max(0, nd.early-now)}
-			c.load = s.insts[i].Class() == isa.ClassLDG && c.wait <= readyLoad
-			if pressure[0] >= s.target-4 || pressure[1] >= predTarget-1 {
-				c.delta = s.delta(i, out)
-				c.over[0] = c.delta[0] > 0 && pressure[0]+c.delta[0] > s.target
-				c.over[1] = c.delta[1] > 0 && pressure[1]+c.delta[1] > predTarget
+			c := candidate{index: i, wait: max(0, late[i]-now), delta: s.delta(i)}
+			if c.load = s.insts[i].Class() == isa.ClassLDG; c.load && c.wait <= loadGroup {
+				c.wait = 0
 			}
+			c.over[0] = c.delta[0] > 0 && pressure[0]+c.delta[0] > target
+			c.over[1] = c.delta[1] > 0 && pressure[1]+c.delta[1] > allPredicates
 			if best < 0 || c.better(&bestKey) {
 				best, bestKey = k, c
 			}
@@ -44,80 +56,51 @@ func (s *scheduler) list(in, out bitset) []int32 {
 		i := ready[best]
 		ready[best] = ready[len(ready)-1]
 		ready = ready[:len(ready)-1]
+		order[at] = i
+		now = max(now, late[i])
 		nd := &s.nodes[i]
-		now = max(now, nd.early)
-		order = append(order, i)
-		for _, r := range nd.reads {
-			s.uses[r]--
-			if s.uses[r] == 0 && !out.has(int(r)) && int(r) < s.n.uregs && s.isLive.has(int(r)) {
+		for _, r := range nd.writes {
+			if int(r) < s.n.uregs && s.isLive.has(int(r)) && !slices.Contains(nd.reads, r) {
 				s.isLive.clear(int(r))
 				pressure[s.file(r)]--
 			}
 		}
-		for _, r := range nd.writes {
-			if int(r) < s.n.uregs && !s.isLive.has(int(r)) && (s.uses[r] > 0 || out.has(int(r))) {
+		for _, r := range nd.reads {
+			if int(r) < s.n.uregs && !s.isLive.has(int(r)) {
 				s.isLive.set(int(r))
 				pressure[s.file(r)]++
 			}
 		}
-		for _, e := range nd.succs {
-			t := &s.nodes[e.to]
-			t.early = max(t.early, now+min(e.lat, fillLatency))
-			if t.preds--; t.preds == 0 {
+		for _, e := range preds[i] {
+			late[e.to] = max(late[e.to], now+e.lat)
+			if left[e.to]--; left[e.to] == 0 {
 				ready = append(ready, e.to)
 			}
 		}
-		now += 1 + int32(s.f.t.Interval[s.insts[i].Class()])/2
-	}
-	if len(order) != n {
-		panic("lower: scheduling lost instructions")
-	}
-	for i := range s.nodes {
-		for _, r := range s.nodes[i].reads {
-			s.uses[r] = 0
-		}
+		now++
 	}
 	return order
 }
 
-// candidate is what the list scheduler compares.
-type candidate struct {
-	index, height, wait int32
-	delta               [2]int  // change of live general registers and predicates
-	load                bool    // a load from global memory whose address is ready, or almost
-	over                [2]bool // it would need more of them than the scheduler wants
-}
+const (
+	// roomAbove is how many registers a block may use beyond those that live through its start or end, whatever the target.
+	roomAbove = 3
+	// allPredicates is the number of predicates.
+	allPredicates = 7
+	// loadGroup is how many cycles too early a load from global memory may be taken to stand with others.
+	loadGroup = 4
+)
 
-func (c *candidate) better(o *candidate) bool {
-	for _, k := range [2]int{1, 0} {
-		if c.over[k] != o.over[k] {
-			return !c.over[k]
+// general is the number of general registers in a set.
+func (s *scheduler) general(set bitset) int {
+	k := 0
+	set.each(func(i int) {
+		if i < s.n.preds {
+			k++
 		}
-		if c.over[k] {
-			if (c.wait > 0) != (o.wait > 0) {
-				return c.wait == 0
-			}
-			return c.index < o.index // the program's own order needs no more than it must
-		}
-	}
-	if c.load != o.load {
-		return c.load
-	}
-	if c.wait != o.wait {
-		return c.wait < o.wait
-	}
-	if c.height != o.height {
-		return c.height > o.height
-	}
-	return c.index < o.index
+	})
+	return k
 }
-
-// predTarget is the number of live predicates from which on the scheduler saves predicates; there are seven.
-const predTarget = 5
-
-// readyLoad is how many cycles before its address is ready a load from global memory already goes before all else: ptxas puts each
-// load behind its own address, so that addresses do not take the registers of the loads.
-const readyLoad = 6
 
 // file is 0 for a general register and 1 for a predicate.
 func (s *scheduler) file(r int32) int {
@@ -127,26 +110,45 @@ func (s *scheduler) file(r int32) int {
 	return 1
 }
 
-// delta is how many more general registers and predicates are live after the instruction.
-func (s *scheduler) delta(i int32, out bitset) (d [2]int) {
-	nd := &s.nodes[i]
-	for k, r := range nd.reads {
-		if int(r) >= s.n.uregs || out.has(int(r)) || !s.isLive.has(int(r)) {
-			continue
+// candidate is what the scheduler compares.
+type candidate struct {
+	index, wait int32
+	load        bool    // from global memory
+	delta       [2]int  // change of live general registers and predicates
+	over        [2]bool // it would need more of them than the scheduler wants
+}
+
+func (c *candidate) better(o *candidate) bool {
+	for _, k := range [2]int{1, 0} {
+		if c.over[k] != o.over[k] {
+			return !c.over[k]
 		}
-		same, seen := int32(0), false
-		for j, x := range nd.reads {
-			if x == r {
-				same++
-				seen = seen || j < k
+		if c.over[k] {
+			if c.delta[k] != o.delta[k] {
+				return c.delta[k] < o.delta[k]
 			}
+			break
 		}
-		if !seen && s.uses[r] == same {
+	}
+	if c.wait != o.wait {
+		return c.wait < o.wait
+	}
+	if c.load != o.load {
+		return c.load
+	}
+	return c.index > o.index
+}
+
+// delta is how many more general registers and predicates are live before the instruction than after it.
+func (s *scheduler) delta(i int32) (d [2]int) {
+	nd := &s.nodes[i]
+	for k, r := range nd.writes {
+		if int(r) < s.n.uregs && s.isLive.has(int(r)) && !slices.Contains(nd.reads, r) && !slices.Contains(nd.writes[:k], r) {
 			d[s.file(r)]--
 		}
 	}
-	for _, r := range nd.writes {
-		if int(r) < s.n.uregs && !s.isLive.has(int(r)) {
+	for k, r := range nd.reads {
+		if int(r) < s.n.uregs && !s.isLive.has(int(r)) && !slices.Contains(nd.reads[:k], r) {
 			d[s.file(r)]++
 		}
 	}
