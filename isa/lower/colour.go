@@ -138,6 +138,9 @@ func (a *allocation) firstFit(size, roof int, order colourOrder) (spill []int32,
 			for k, m := range u.members {
 				r := a.find(m)
 				cost += float32(in[base+k].collisions(&a.accesses[r]))
+				if a.f.t.SM < 70 {
+					cost += float32(in[base+k].crowding(&a.accesses[r])) / 10
+				}
 			}
 			if choice < 0 || cost < best {
 				choice, best = base, cost

@@ -21,6 +21,9 @@ const (
 	// recentRead is the number of instructions for which a load is kept from a register that others read, so that it can still
 	// move ahead of them. Both are fitted to the registers of ptxas's code (4 to 24 tried).
 	recentRead = 12
+	// recentUse is the number of instructions for which, before Volta, any write is kept from a register that others read, so that
+	// fillStalls can move the instructions apart.
+	recentUse = 8
 )
 
 // note adds the accesses of an instruction.
@@ -63,6 +66,11 @@ func merged(x, y []int32) []int32 {
 func (x *accesses) collisions(y *accesses) int {
 	return soon(x.fetched, y.written, recentFetch) + soon(y.fetched, x.written, recentFetch) +
 		soon(x.read, y.loaded, recentRead) + soon(y.read, x.loaded, recentRead)
+}
+
+// crowding is how often one of the two is written by arithmetic soon after the other is read.
+func (x *accesses) crowding(y *accesses) int {
+	return soon(x.read, y.written, recentUse) + soon(y.read, x.written, recentUse)
 }
 
 // soon is the number of writes that come fewer than distance instructions after a read.

@@ -287,6 +287,12 @@ func (s *scheduler) graph(insts []isa.Inst) {
 				s.addEdge(p, i32, lag)
 			}
 			s.old = append(s.old, s.readers[r]...)
+			// A variable that changes after it was copied from a value: the copy vanishes if nobody reads the value any more.
+			if d := s.lastDef[r]; d >= 0 && insts[d].Op == isa.OpMOV && len(s.nodes[d].reads) == 1 {
+				for _, p := range s.readers[s.nodes[d].reads[0]] {
+					s.addEdge(p, i32, 0)
+				}
+			}
 			s.addEdge(s.lastDef[r], i32, 1)
 			s.lastDef[r] = i32
 			s.readers[r] = s.readers[r][:0]
