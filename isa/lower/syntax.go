@@ -32,10 +32,9 @@ var syntaxSets = map[string]string{
 
 // syntaxAge says for each word before an operation in syntaxText whether a module may use that line.
 var syntaxAge = map[string]func(m *ptx.Module) bool{
-	"before-1.4":  func(m *ptx.Module) bool { return m.Major == 1 && m.Minor < 4 },
-	"sm_1x":       func(m *ptx.Module) bool { return m.SM < 20 },
-	"unsynced":    func(m *ptx.Module) bool { return m.SM < 70 || m.Major < 6 || m.Major == 6 && m.Minor < 4 },
-	"before-10.0": func(m *ptx.Module) bool { return m.SM < 100 },
+	"before-1.4": func(m *ptx.Module) bool { return m.Major == 1 && m.Minor < 4 },
+	"sm_1x":      func(m *ptx.Module) bool { return m.SM < 20 },
+	"unsynced":   func(m *ptx.Module) bool { return m.SM < 70 || m.Major < 6 || m.Major == 6 && m.Minor < 4 },
 }
 
 // syntaxForm is one line: what must be there, of each group one, and what may be there, of each group at most one.
