@@ -54,6 +54,7 @@ func (w *Warp) next() {
 			}
 		}
 		w.groups = kept
+		w.oldPath, w.newest = w.mask != w.newest, 0
 		return
 	}
 	w.mask, w.halted = 0, true
@@ -102,6 +103,7 @@ func (w *Warp) rotate() {
 func (w *Warp) split(m uint32, pc int32) {
 	w.groups = append(w.groups, group{pc: pc, mask: m})
 	w.mask &^= m
+	w.newest = m
 }
 
 // suspend makes lanes m of the running group wait; w.pc is already the next instruction of the others.
@@ -169,6 +171,7 @@ func (w *Warp) branchEach(m uint32, target *[warpLanes]int32) {
 		e.Diverged = true
 		if w.k.volta {
 			w.groups = append(w.groups, group{pc: t, mask: same})
+			w.newest = same
 		} else {
 			w.stack = append(w.stack, token{kind: tokenDiv, pc: t, mask: same})
 		}
@@ -330,6 +333,7 @@ func execWARPSYNC(w *Warp, u *uop, m uint32) {
 	if need&^m == 0 {
 		return
 	}
+	w.e.Joined = true
 	w.suspend(m, group{pc: w.pc, wait: waitWarpSync, need: need, at: at})
 	w.settle()
 	if w.mask == 0 {

@@ -40,6 +40,8 @@ type Effect struct {
 
 	// Branches: control did not fall through for some lanes; Diverged: lanes of the group went two ways.
 	Taken, Diverged bool
+	// OldPath: the warp turned to lanes that were stored before the last divergent branch, or had been turned to since. Joined: a WARPSYNC waited for others.
+	OldPath, Joined bool
 	// Next is the instruction index at which the warp continues (-1: all lanes ended or wait).
 	Next int
 	// BAR: the warp arrived at named barrier Barrier. It may continue when Waiting is false or after Block.Release lists it.

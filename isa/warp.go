@@ -32,6 +32,8 @@ type Warp struct {
 	halted bool   // nothing to run: exited, or every group waits
 
 	groups  []group            // Volta on: the other groups
+	newest  uint32             // lanes that the last divergent branch stored, until the warp turns to others
+	oldPath bool               // the running instruction turned to lanes other than the newest
 	yielded uint32             // lanes that have yielded to other groups
 	spins   int                // backward branches of the running group since the last switch
 	barMask [16]uint32         // convergence barrier registers: participants
@@ -64,7 +66,7 @@ func (w *Warp) reset() {
 	}
 	w.pc, w.mask, w.halted = 0, w.live, false
 	w.groups, w.stack = w.groups[:0], w.stack[:0]
-	w.yielded, w.spins, w.steps = 0, 0, 0
+	w.newest, w.yielded, w.spins, w.steps = 0, 0, 0, 0
 	w.cf, w.zf, w.sf, w.of, w.barResult = 0, 0, 0, 0, 0
 	w.barMask = [16]uint32{}
 	for i := range w.calls {
@@ -141,7 +143,7 @@ func (w *Warp) Step(e *Effect) error {
 	m := w.mask & (w.p[u.guard] ^ u.guardInv)
 	*e = Effect{Inst: u.in, Index: int(w.pc), Active: w.mask, Exec: m, Next: int(w.pc) + 1,
 		ConstBank: u.constBank, ConstAddr: u.constAddr, HasConst: u.hasConst}
-	w.e = e
+	w.e, w.oldPath = e, false
 	w.steps++
 	switch {
 	case u.flow:
@@ -161,6 +163,7 @@ func (w *Warp) Step(e *Effect) error {
 	if w.err != nil {
 		return w.explain(u)
 	}
+	e.OldPath = w.oldPath
 	if w.halted {
 		e.Next = -1
 		e.Exited = w.live == 0

@@ -83,18 +83,33 @@ func isBlockScope(in *isa.Inst) bool { return in.Mod.Has(isa.ModCTA) }
 // pairStall is the part of control_flow.reconverge that the BSSY's own stall count was in the measured pair.
 const pairStall = 4
 
+// Measured on the H200 (testdata/h200_paths.csv): turning to the path that the last divergent branch stored takes 16 cycles, to any other oldPath more.
+// A WARPSYNC that had to wait lets its warp go on after joined cycles, unless the warp turned to the last path right at it.
+const (
+	oldPath = 35
+	joined  = 57
+)
+
 // reconverge is the number of cycles from a BSYNC (SYNC, WARPSYNC) to the next instruction of the warp.
-func (s *SM) reconverge(c *timing, e *isa.Effect, jumped bool) uint64 {
+func (s *SM) reconverge(w *warp, c *timing, e *isa.Effect, jumped bool) uint64 {
 	cf := &s.mach.arch.Control
-	if c.class != isa.ClassBSYNC {
-		if jumped {
-			return uint64(cf.BranchTaken)
-		}
-		return 0
-	}
 	n := uint64(max(cf.Reconverge-pairStall, 0))
-	if jumped {
-		n += uint64(cf.DivergedPath)
+	switch {
+	case jumped:
+		return n + uint64(cf.DivergedPath)
+	case c.class == isa.ClassBSYNC:
+		return n
+	case e.Joined && !w.landed:
+		return joined
 	}
-	return n
+	return 0
+}
+
+// turn is what it takes the warp beyond that to go on with an older path.
+func (s *SM) turn(w *warp, e *isa.Effect) (n uint64) {
+	w.landed = s.mach.code[e.Next].kind == kindReconverge
+	if e.OldPath {
+		return oldPath
+	}
+	return 0
 }

@@ -256,6 +256,9 @@ func (m *machine) decode(in *isa.Inst, index map[string]int) (timing, key, error
 	if row.PredicatedOff > 0 {
 		t.offHold = uint16(row.PredicatedOff)
 	}
+	if in.Op == isa.OpBREAK { // nobody leaves: measured 5 cycles, its stall count, from one to 16 warps (break4 of testdata/h200_paths.csv)
+		t.offHold = 1
+	}
 	k := key{shared: -1}
 	for i, name := range row.Pipe {
 		n, ok := index[name]

@@ -217,10 +217,14 @@ func (p *smsp) follow(i int, w *warp, c *timing, e *isa.Effect, t, done uint64, 
 		if c.class == isa.ClassBSYNC {
 			from = max(t, w.opened)
 		}
-		at = max(at, from+sm.reconverge(c, e, jumped))
+		at = max(at, from+sm.reconverge(w, c, e, jumped))
+		w.landed = false
 		if at > t+stall {
 			w.state = sim.BranchResolving
 		}
+	case e.Inst.Op == isa.OpBREAK && !off:
+		w.state = sim.BranchResolving
+		at = max(at, t+stall+breakMore)
 	case jumped:
 		w.state = sim.BranchResolving
 		at = max(at, t+uint64(cf.BranchTaken))
@@ -238,6 +242,8 @@ func (p *smsp) follow(i int, w *warp, c *timing, e *isa.Effect, t, done uint64, 
 			further = cf.BranchTaken + cf.Indexed
 		}
 		at += uint64(further) + p.indexedTarget(t, uint64(cf.IndexedPort))
+	} else if jumped && (c.kind == kindReconverge || c.kind == kindExit) {
+		at += sm.turn(w, e)
 	}
 	if jumped && c.kind == kindBranch {
 		at = p.targetAt(i, w, c, e, t, at)
@@ -267,6 +273,9 @@ func (p *smsp) follow(i int, w *warp, c *timing, e *isa.Effect, t, done uint64, 
 	}
 	p.wakeAt(i, at, t)
 }
+
+// breakMore is how much longer than its stall count a BREAK holds its warp if lanes leave (measured on the H200, kernels fbN of testdata/h200_paths.csv).
+const breakMore = 8
 
 // targetFetch is the part of a taken branch in which its warp has no instruction; twice that backwards. Measured on the H200 (Nsight
 // Compute, one warp a sub-partition): of ten cycles 4 wait, 4 resolve and 1 fetches in if-ladders (collatz, gcdbin, lifeb, mtwist), 4, 3 and 2 in loops (ncc, scan, ntt).

@@ -82,26 +82,59 @@ func TestMeasuredKernels(t *testing.T) {
 			t.Fatal(err)
 		}
 		p.SharedBytes = 20480
-		got := clockSpan(t, a, p, int(v[0]))
+		got := clockSpan(t, a, p, int(v[0]), 1)
 		if e := (got/v[1] - 1) * 100; math.Abs(e) > v[3] {
 			t.Errorf("%s, %g warps: %g cycles, measured %g: %+.1f %%, tolerance %g", f[0], v[0], got, v[1], e, v[3])
 		}
 	}
 }
 
-// clockSpan runs a kernel of one block and returns its latest end minus its earliest start, by its own clock reads.
-func clockSpan(t *testing.T, a *configs.Arch, p *isa.Program, warps int) float64 {
+// clockSpan runs a kernel of one block and returns its latest end minus its earliest start, by its own clock reads: those of one
+// or of 32 threads a warp.
+func clockSpan(t *testing.T, a *configs.Arch, p *isa.Program, warps, threads int) float64 {
 	t.Helper()
 	l := launch(1, 32*warps)
-	out := l.Mem.Alloc("out", uint64(64*warps))
+	out := l.Mem.Alloc("out", uint64(64*warps*threads))
 	binary.LittleEndian.PutUint64(l.Params[8:], out.Addr)
 	if _, err := Run(a, p, l, Options{}); err != nil {
 		t.Fatal(err)
 	}
 	first, last := uint64(math.MaxUint64), uint64(0)
-	for w := range warps {
+	for w := range warps * threads {
 		first = min(first, binary.LittleEndian.Uint64(out.Data[64*w:]))
 		last = max(last, binary.LittleEndian.Uint64(out.Data[64*w+8:]))
 	}
 	return float64(last - first)
+}
+
+// TestMeasuredPaths replays kernels that separate the costs of divergent paths: of a switch to the path stored last and to others, of BREAK, and of
+// what joins the paths again.
+func TestMeasuredPaths(t *testing.T) {
+	rows, err := os.ReadFile("testdata/h200_paths.csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := measuredKernels(t, "h200_paths")
+	a := arch(t, "sm_90")
+	for _, line := range strings.Split(strings.TrimSpace(string(rows)), "\n")[2:] {
+		var warps int
+		var cycles, tolerance float64
+		f := strings.SplitN(line, ",", 2)
+		if _, err := fmt.Sscanf(f[1], "%d,%g,%g", &warps, &cycles, &tolerance); err != nil {
+			t.Fatalf("%s: %v", line, err)
+		}
+		fn, err := l.Entry(f[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := l.Program(fn, 90)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.SharedBytes = 20480
+		got := clockSpan(t, a, p, warps, 32)
+		if e := (got/cycles - 1) * 100; math.Abs(e) > tolerance {
+			t.Errorf("%s, %d warps: %g cycles, measured %g: %+.1f %%, tolerance %g", f[0], warps, got, cycles, e, tolerance)
+		}
+	}
 }

@@ -63,6 +63,7 @@ type warp struct {
 	long      uint8  // bit i: barrier i waits for an L1TEX operation
 	target    uint64 // when its last taken branch had its target
 	chunkAt   uint64 // when the next chunk of instructions is there
+	landed    bool   // the warp has turned to a path that goes on with a BSYNC or WARPSYNC
 	opened    uint64 // when the convergence unit has done its BSSY
 	memDone   uint64 // all its memory operations are performed: MEMBAR waits for it
 	storesOut uint64 // its stores have left the SM: the warp's end waits for it

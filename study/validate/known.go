@@ -55,7 +55,7 @@ var knownReasons = []struct {
 	{"control", "barand", FromSASS, "a barrier with a reduction: from 16 warps the result's reads queue longer here"},
 	{"control", "barwarp", FromSASS, "not understood: four short rounds of NOPs, 3.5 cycles a round more on the hardware"},
 	{"control", "membar", FromSASS, "from 24 warps a memory barrier of the chip takes more than the 3 cycles a warp modelled"},
-	{"control", "div", FromSASS, "one cost for every divergent path, whatever the order of reconvergence"},
+	{"control", "div", FromSASS, "four warps a sub-partition: their changes of path disturb each other more"},
 	{"control", "brx", FromSASS, "an indexed branch of many warps costs more for each target than from one warp; two targets less"},
 	{"memory", "mlp", "", "measured with one batch of loads: a few cycles of latency spread are a large part"},
 	{"memory", "stgburst", "", "issue time of a few stores: a difference of some cycles is a large part"},
