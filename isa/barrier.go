@@ -182,7 +182,7 @@ func (w *Warp) waiting() []string {
 			}
 			out = append(out, fmt.Sprintf("warp %d, lanes %#08x: at barrier %d for %s, %s", w.Index, g.mask, g.bar, need, where))
 		case waitBSync:
-			miss := w.barMask[g.bar] & w.live &^ g.mask
+			miss := g.need & w.live &^ g.mask
 			out = append(out, fmt.Sprintf("warp %d, lanes %#08x: at BSYNC B%d for lanes %#08x, %s", w.Index, g.mask, g.bar, miss, where))
 		case waitWarpSync:
 			out = append(out, fmt.Sprintf("warp %d, lanes %#08x: at WARPSYNC for lanes %#08x, %s", w.Index, g.mask, g.need&w.live&^g.mask, where))

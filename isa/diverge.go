@@ -205,24 +205,37 @@ func (w *Warp) exited() { w.Block.running-- }
 // settle releases the groups whose convergence or warp barrier is complete, after lanes arrived, ended, yielded or left a barrier.
 func (w *Warp) settle() {
 	for i := 0; i < len(w.groups); i++ {
-		switch g := &w.groups[i]; g.wait {
-		case waitBSync:
-			if w.barMask[g.bar]&w.live&^w.arrived(g) != 0 {
-				continue
-			}
-			w.barMask[g.bar] = 0
-			w.release(waitBSync, g.bar, allLanes)
-		case waitWarpSync:
-			need := g.need & w.live
-			if need&^w.arrived(g) != 0 {
-				continue
-			}
-			w.release(waitWarpSync, g.bar, need|g.mask)
-		default:
+		g := &w.groups[i]
+		if g.wait != waitBSync && g.wait != waitWarpSync || g.need&w.live&^w.arrived(g) != 0 {
 			continue
+		}
+		if g.wait == waitBSync {
+			w.complete(g.bar, g.need)
+		} else {
+			w.release(waitWarpSync, g.bar, g.need&w.live|g.mask)
 		}
 		i = -1 // groups have moved
 	}
+}
+
+// complete lets the lanes go on that wait at a convergence barrier for these participants. The barrier is then empty, unless it has been set anew.
+func (w *Warp) complete(bar uint8, need uint32) {
+	if w.barMask[bar] == need {
+		w.barMask[bar] = 0
+	}
+	var lanes uint32
+	for i := range w.groups {
+		if g := &w.groups[i]; g.waitsFor(bar, need) {
+			lanes |= g.mask
+		}
+	}
+	w.release(waitBSync, bar, lanes)
+}
+
+// waitsFor says whether the group waits at the convergence barrier for these participants. Groups that wait at it for others do so in another call of the
+// function, which kept the barrier of its caller in a register.
+func (g *group) waitsFor(bar uint8, need uint32) bool {
+	return g.wait == waitBSync && g.bar == bar && g.need == need
 }
 
 // arrived is the lanes for which group g need not wait any more: those that wait as it does and, at a convergence barrier, those that have yielded.
@@ -232,7 +245,7 @@ func (w *Warp) arrived(g *group) uint32 {
 		have = w.yielded
 	}
 	for i := range w.groups {
-		if o := &w.groups[i]; o.wait == g.wait && (g.wait != waitBSync || o.bar == g.bar) {
+		if o := &w.groups[i]; g.wait == waitWarpSync && o.wait == waitWarpSync || g.wait == waitBSync && o.waitsFor(g.bar, g.need) {
 			have |= o.mask
 		}
 	}
@@ -267,18 +280,17 @@ func execBSSY(w *Warp, u *uop, m uint32) { w.barMask[u.b] = m }
 func execBSYNC(w *Warp, u *uop, m uint32) {
 	at := w.pc
 	w.pc++
-	need := w.barMask[u.b] & w.live
-	if need == 0 || m == 0 {
+	need := w.barMask[u.b]
+	switch {
+	case need&w.live == 0 || m == 0:
 		return
-	}
-	if need&^m == 0 {
+	case need&w.live&^m == 0:
 		if len(w.groups) > 0 {
-			w.barMask[u.b] = 0
-			w.release(waitBSync, u.b, allLanes)
+			w.complete(u.b, need)
 		}
 		return
 	}
-	w.suspend(m, group{pc: w.pc, wait: waitBSync, bar: u.b, at: at})
+	w.suspend(m, group{pc: w.pc, wait: waitBSync, bar: u.b, need: need, at: at})
 	w.settle()
 	if w.mask == 0 {
 		w.next()
@@ -289,7 +301,13 @@ func execBSYNC(w *Warp, u *uop, m uint32) {
 func execBREAK(w *Warp, u *uop, m uint32) {
 	w.pc++
 	if m &= w.pred(u.ps[0]); m != 0 {
+		parts := w.barMask[u.b]
 		w.barMask[u.b] &^= m
+		for i := range w.groups {
+			if g := &w.groups[i]; g.waitsFor(u.b, parts) {
+				g.need &^= m
+			}
+		}
 		w.settle()
 	}
 }
