@@ -271,8 +271,19 @@ func (w *Warp) release(kind waitKind, bar uint8, lanes uint32) {
 	w.groups = kept
 }
 
-// execBSSY sets a convergence barrier, one register of the warp: the running lanes take part.
-func execBSSY(w *Warp, u *uop, m uint32) { w.barMask[u.b] = m }
+// execBSSY sets a convergence barrier, one register of the warp: the running lanes take part. Groups that wait at it wait for them from now on,
+// unless its participants have been kept in a register (by a function for its caller).
+func execBSSY(w *Warp, u *uop, m uint32) {
+	if kept := w.barKept>>u.b&1 != 0; !kept && len(w.groups) > 0 && m != 0 {
+		for i := range w.groups {
+			if g := &w.groups[i]; g.waitsFor(u.b, w.barMask[u.b]) {
+				g.need = m
+			}
+		}
+	}
+	w.barKept &^= 1 << u.b
+	w.barMask[u.b] = m
+}
 
 // execBSYNC waits until every participant that still lives and has not left the barrier is here or has yielded, and lets all that wait at the
 // barrier go on; the barrier is then empty, and lanes that yielded pass it later. Lanes that do not take part wait with the others: while
@@ -319,8 +330,11 @@ func execBMOVtoR(w *Warp, u *uop, m uint32) {
 		d[bits.TrailingZeros32(r)&31] = w.barMask[u.b]
 	}
 	w.commit(u, 1, m)
-	if u.in.Mod.Has(ModClear) && m != 0 {
-		w.barMask[u.b] = 0
+	if m != 0 {
+		w.barKept |= 1 << u.b
+		if u.in.Mod.Has(ModClear) {
+			w.barMask[u.b] = 0
+		}
 	}
 }
 

@@ -37,6 +37,7 @@ type Warp struct {
 	yielded uint32             // lanes that have yielded to other groups
 	spins   int                // backward branches of the running group since the last switch
 	barMask [16]uint32         // convergence barrier registers: participants
+	barKept uint16             // those that have been copied to a register since they were set
 	stack   []token            // before Volta
 	calls   [warpLanes][]int32 // return addresses that CALL without .NOINC kept, per lane (Volta on)
 
@@ -68,7 +69,7 @@ func (w *Warp) reset() {
 	w.groups, w.stack = w.groups[:0], w.stack[:0]
 	w.newest, w.yielded, w.spins, w.steps = 0, 0, 0, 0
 	w.cf, w.zf, w.sf, w.of, w.barResult = 0, 0, 0, 0, 0
-	w.barMask = [16]uint32{}
+	w.barMask, w.barKept = [16]uint32{}, 0
 	for i := range w.calls {
 		w.calls[i] = w.calls[i][:0]
 	}
