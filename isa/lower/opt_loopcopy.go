@@ -38,7 +38,7 @@ func (f *fn) bodyOf(l *loop) *loopBody {
 			return nil
 		}
 		for i := range b.insts {
-			if in := &b.insts[i]; f.t.SM < 90 && exchanges(b) || i < len(b.insts)-1 && in.Class().IsControl() && in.Op != isa.OpWARPSYNC || fence(in) && in.Class() != isa.ClassBRA || stopsAll(in) && in.Op != isa.OpEXIT {
+			if in := &b.insts[i]; f.t.SM < 90 && exchanges(b) || !repeatable(in, i == len(b.insts)-1) {
 				return nil
 			}
 		}
@@ -47,6 +47,24 @@ func (f *fn) bodyOf(l *loop) *loopBody {
 	c.defs = f.defSites(c.n)
 	c.findNames()
 	return c
+}
+
+// repeatable says that an instruction may stand in every copy of a body: barriers of the block and readings of the clock do,
+// fences do not; branches only at the end of a block.
+func repeatable(in *isa.Inst, last bool) bool {
+	switch in.Op {
+	case isa.OpBAR, isa.OpWARPSYNC:
+		return true
+	case isa.OpBRA, isa.OpEXIT:
+		return last
+	case isa.OpB2R:
+		return false
+	}
+	switch in.Class() {
+	case isa.ClassMEMBAR, isa.ClassDEPBAR:
+		return false
+	}
+	return !in.Class().IsControl() && !in.OrdersMemory() && !in.Mod.Has(isa.ModS)
 }
 
 // findNames finds the registers that each copy names anew: those with one definition in the loop that either only serve

@@ -10,48 +10,59 @@ import (
 // Unrolling of counted loops whose number of rounds is not known: by four, on every target alike, where the body has few statements
 // of PTX, without the counter's addition, the comparison and the branch; a load from shared memory lets it be a little longer. With loads
 // from global memory it may have more machine instructions, these three included, of which such a load counts twice, and
-// with several loads from shared memory more still. Seen in the code of some 150 loops (docs/lowering.md).
+// with several loads from shared memory more still. Seen in the code of some 150 loops (docs/lowering.md). Branches inside
+// do not matter, ways out of the loop do.
 const (
 	unrollFactor     = 4
+	unrollPair       = 2
 	unrollArithmetic = 18
 	unrollShared     = 23
 	unrollLimit      = 49 // machine instructions
 	unrollShares     = 56 // with several loads from shared memory
 )
 
-// countedLoop is a loop of one block whose counter changes by a constant until it reaches zero or a bound.
+// countedLoop is a loop whose counter changes by a constant until it passes or reaches zero or a bound.
 type countedLoop struct {
-	b       *block
-	exit    *block
+	*loopBody
 	counter isa.Operand
-	bound   isa.Operand // what an upward counter is compared with; KindNone: it counts down to zero
-	cmp     isa.Cmp     // the loop goes on while the counter is below (LT) or not equal (NE)
+	id      int         // the counter's number
+	bound   isa.Operand // what the counter is compared with
+	cmp     isa.Cmp     // the loop goes on while this holds between counter and bound
 	typ     isa.Type
-	step    uint32 // subtracted or added in every round
-	add     int    // place of the addition
-	test    int    // place of the comparison
-	private bool   // nothing else reads the counter
+	step    uint32 // how far the counter goes in one round, up or down
+	down    bool
+	test    int  // place of the comparison in the latch
+	fromNil bool // the counter starts at zero
 }
 
-// unroll makes, before every short loop that counts down to zero, a loop of four bodies that runs while more than
-// three rounds are left.
+// mostStep is the largest change of a counter in one round.
+const mostStep = 1024
+
+// unroll puts, before every short loop with a counter, a loop of four bodies, and two bodies and one for what is left.
 func (f *fn) unroll() {
 	if f.t.SM < 70 || nounroll(f.m.Pragmas) || nounroll(f.src.Pragmas) {
 		return
 	}
 	var heads []*block
 	for _, l := range f.loops {
-		if !f.hasInner(l) && len(l.blocks) == 1 {
+		if !f.hasInner(l) {
 			heads = append(heads, l.head)
 		}
 	}
+	before := len(f.blocks)
 	for _, b := range heads {
-		n := f.numbering()
-		defs := f.defSites(n)
-		if c := f.counted(b, n, defs); c != nil {
-			f.unrollLoop(c, n, defs)
+		at := slices.IndexFunc(f.loops, func(l *loop) bool { return l.head == b })
+		if at < 0 {
+			continue
+		}
+		if c := f.counted(f.loops[at]); c != nil {
+			c.unrollByFour()
 			f.analyse()
 		}
+	}
+	if len(f.blocks) != before {
+		f.removeDead() // the counter's last addition, if nobody reads it after the loop
+		f.removeDeadWrites()
 	}
 }
 
@@ -61,332 +72,304 @@ func nounroll(pragmas []string) bool {
 }
 
 // counted recognises the loop, nil when it is another kind or too long.
-func (f *fn) counted(b *block, n numbering, defs []defSite) *countedLoop {
-	t := b.terminator()
-	if b.noUnroll || t == nil || t.Op != isa.OpBRA || t.Guard.Kind != isa.KindPred || b.to != b || len(b.succs) != 2 {
+func (f *fn) counted(l *loop) *countedLoop {
+	body := f.bodyOf(l)
+	if body == nil || !body.short() {
 		return nil
 	}
-	c := &countedLoop{b: b, add: -1, test: -1}
-	for _, s := range b.succs {
-		if s != b {
-			c.exit = s
-		}
-	}
-	if c.exit == nil {
-		return nil
-	}
-	uniform := !f.uniformity().divergentBranch(b)
-	limit, loads, shared := unrollArithmetic, 0, 0
-	for i := range b.insts[:len(b.insts)-1] {
-		in := &b.insts[i]
-		if isWarpWide(in) && in.Op != isa.OpWARPSYNC {
-			if !uniform || f.t.SM < 90 {
-				return nil
-			}
-		} else if in.Class().IsControl() || fence(in) || stopsAll(in) {
+	c := &countedLoop{loopBody: body, test: -1}
+	for _, b := range c.blocks {
+		if b != c.latch && c.leaves[b] != nil {
 			return nil
 		}
-		switch in.Class() {
-		case isa.ClassLDG:
-			loads++
-		case isa.ClassLDS:
-			limit = max(limit, unrollShared)
-			shared++
-		}
-		if f.sizes[in.Pos] == manyStatements { // a division
-			return nil
-		}
-		if in.Op == isa.OpISETP && in.Dst[0].Kind == isa.KindPred && in.Dst[0].Reg == t.Guard.Reg {
-			c.test = i
-		}
 	}
-	if c.test < 0 || b.statements-loopStatements > limit && (loads == 0 || len(b.insts)+loads > unrollLimit) && (shared < 2 || len(b.insts) > unrollShares) || !f.loopTest(c, n, defs) {
+	if !c.findTest() || !c.findAddition() {
 		return nil
 	}
-	cid := n.of(isa.KindReg, c.counter.Reg)
-	reads := 0
-	for i := range b.insts {
-		x := &b.insts[i]
-		f.uses(x, n, func(id int) {
-			if id == cid {
-				reads++
-			}
-		})
-		writes := false
-		f.defs(x, n, func(id int) { writes = writes || id == cid })
-		if !writes {
-			continue
-		}
-		if c.add >= 0 || !plainAdd(x) || x.Guard.Kind != isa.KindNone || i > c.test {
-			return nil
-		}
-		t := terms(x, 3)
-		if len(t) != 2 {
-			return nil
-		}
-		if t[0].Kind != isa.KindReg {
-			t[0], t[1] = t[1], t[0]
-		}
-		v, ok := constant(t[1])
-		if c.bound.Kind == isa.KindNone {
-			v = -v
-		}
-		if !ok || t[0] != c.counter || int32(v) <= 0 || v > mostStep {
-			return nil
-		}
-		c.add, c.step = i, v
-	}
-	if c.add < 0 {
+	start, known := f.startValue(l, c.id, c.n, &c.defs[c.id])
+	if _, ok := constant(c.bound); ok && known { // all rounds are known, and too many
 		return nil
 	}
-	c.private = reads == 2
-	if c.bound.Kind == isa.KindNone && f.fewRounds(c, cid, n, defs) {
-		return nil
-	}
-	if !f.copyable(b, n, defs) {
-		return nil
-	}
+	c.fromNil = known && start == 0
 	return c
 }
 
-// copyable says that copies of the block can have registers of their own: tuples are renamed as a whole.
-func (f *fn) copyable(b *block, n numbering, defs []defSite) bool {
-	inLoop := func(r isa.Reg) bool {
-		id := n.of(isa.KindReg, r)
-		return id >= 0 && defs[id].value() && defs[id].b == b
-	}
-	for i := range b.insts {
-		x := &b.insts[i]
-		for k := range int(x.NDst) + int(x.NSrc) {
-			o := &x.Src[max(0, k-int(x.NDst))]
-			if k < int(x.NDst) {
-				o = &x.Dst[k]
+// short says that the loop's body is not too long for four copies.
+func (c *loopBody) short() bool {
+	f := c.f
+	u := f.uniformity()
+	limit, machine, loads, shared := unrollArithmetic, 0, 0, 0
+	for _, b := range c.blocks {
+		machine += len(b.insts)
+		for i := range b.insts {
+			in := &b.insts[i]
+			if isWarpWide(in) && in.Op != isa.OpWARPSYNC && in.Op != isa.OpBAR && (f.t.SM < 90 || u.divergentBranch(c.latch)) {
+				return false
 			}
-			if o.Flags&(flagPair|flagQuad) == 0 || o.Kind == isa.KindUReg || o.Reg < isa.VirtualBase {
-				continue
+			switch in.Class() {
+			case isa.ClassLDG:
+				loads++
+			case isa.ClassLDS:
+				limit = unrollShared
+				shared++
 			}
-			first := inLoop(o.Reg)
-			for _, r := range f.tuples[o.Reg] {
-				if inLoop(r) != first {
-					return false
-				}
+			if f.sizes[in.Pos] == manyStatements { // a division
+				return false
 			}
 		}
 	}
-	return true
+	return c.size() <= limit || loads > 0 && machine+loads <= unrollLimit || shared > 1 && machine <= unrollShares
 }
 
-// mostStep is the largest change of a counter in one round.
-const mostStep = 1024
-
-// loopTest reads the comparison that ends the loop: of a counter with zero, or with a bound that the loop does not change.
-func (f *fn) loopTest(c *countedLoop, n numbering, defs []defSite) bool {
-	t, in := c.b.terminator(), &c.b.insts[c.test]
-	pid := n.of(isa.KindPred, t.Guard.Reg)
-	if in.Guard.Kind != isa.KindNone || in.Dst[1] != pt || in.Src[2] != pt || in.Mod.Has(isa.ModEX) || pid < 0 || !defs[pid].value() || f.useCounts(n)[pid] != 1 {
+// findTest reads the comparison that ends the loop: of a counter with something that the loop does not change.
+func (c *countedLoop) findTest() bool {
+	guard := c.latch.terminator().Guard
+	id := c.n.of(isa.KindPred, guard.Reg)
+	if id < 0 || !c.defs[id].value() || c.defs[id].b != c.latch || c.f.useCounts(c.n)[id] != 1 {
+		return false
+	}
+	c.test = int(c.defs[id].i)
+	in := &c.latch.insts[c.test]
+	if in.Op != isa.OpISETP || in.Guard.Kind != isa.KindNone || in.Dst[1] != pt || in.Src[2] != pt || in.Mod.Has(isa.ModEX) || in.Mod.Type != isa.U32 && in.Mod.Type != isa.S32 {
 		return false
 	}
 	x, y, cmp := in.Src[0], in.Src[1], in.Mod.Cmp
-	if t.Guard.Is(isa.Neg) {
-		inverse := map[isa.Cmp]isa.Cmp{isa.CmpEQ: isa.CmpNE, isa.CmpGE: isa.CmpLT, isa.CmpLE: isa.CmpGT}
-		cmp = inverse[cmp]
+	if guard.Is(isa.Neg) {
+		cmp = inverseCompare(cmp)
 	}
-	changes := func(o isa.Operand) bool {
-		some := false
-		f.members(&o, func(kind isa.OperandKind, r isa.Reg) {
-			for i := range c.b.insts {
-				f.defs(&c.b.insts[i], n, func(id int) { some = some || id == n.of(kind, r) })
-			}
-		})
-		return some
+	if !c.changes(x) && c.changes(y) {
+		x, y, cmp = y, x, swapCompare(cmp)
 	}
-	if !changes(x) && changes(y) {
-		swapped := map[isa.Cmp]isa.Cmp{isa.CmpNE: isa.CmpNE, isa.CmpGT: isa.CmpLT}
-		x, y, cmp = y, x, swapped[cmp]
-	}
-	if x.Kind != isa.KindReg || x.Flags != 0 || x.Reg < isa.VirtualBase || changes(y) {
+	if x.Kind != isa.KindReg || x.Flags != 0 || x.Reg < isa.VirtualBase || c.changes(y) {
 		return false
 	}
-	c.counter, c.cmp, c.typ = x, cmp, in.Mod.Type
+	_, literal := constant(y)
+	c.counter, c.bound, c.cmp, c.typ, c.id = x, y, cmp, in.Mod.Type, c.n.of(isa.KindReg, x.Reg)
+	return literal || (y.Kind == isa.KindReg || y.Kind == isa.KindConst) && y.Flags == 0
+}
+
+// changes says that the loop writes a register that the operand names.
+func (c *loopBody) changes(o isa.Operand) bool {
+	some := false
+	c.f.members(&o, func(kind isa.OperandKind, r isa.Reg) {
+		id := c.n.of(kind, r)
+		for _, b := range c.blocks {
+			for i := range b.insts {
+				c.f.defs(&b.insts[i], c.n, func(d int) { some = some || d == id })
+			}
+		}
+	})
+	return some
+}
+
+// findAddition finds the one addition of a constant to the counter, before the test, in the direction of the bound.
+func (c *countedLoop) findAddition() bool {
+	at, ok := c.single[c.id]
+	if !ok || at.b == c.latch && at.i > c.test {
+		return false
+	}
+	from, v, ok := c.progression(at.b, at.i)
+	if !ok || from != c.counter || v == 0 {
+		return false
+	}
+	c.step, c.down = v, int32(v) < 0
+	if c.down {
+		c.step = -v
+	}
+	switch c.cmp {
+	case isa.CmpLT, isa.CmpLE:
+		return !c.down && c.step <= mostStep
+	case isa.CmpGT, isa.CmpGE:
+		return c.down && c.step <= mostStep
+	case isa.CmpNE:
+		return c.step <= mostStep && (!c.down || isZero(c.bound))
+	}
+	return false
+}
+
+// unrollByFour puts a loop of four rounds in place of the loop, and behind it two rounds and one, each behind a test of whether
+// so many are left. A loop that goes on until its counter equals the bound stays behind them: it may step over the bound.
+// Where the bound is an unsigned number, the first round stands apart, for loops that have only this one.
+func (c *countedLoop) unrollByFour() {
+	f := c.f
+	out := c.exit()
+	ends := c.cmp == isa.CmpNE // the loop itself does the last round, or all
+	once := isa.P(f.newPred()) // no round is done yet
+	enter := &block{depth: c.l.head.depth - 1}
+	blocks := []*block{enter}
+	pos := c.latch.insts[c.test].Pos
+	set := func(b *block, v bool) {
+		in := isa.Inst{Op: isa.OpPLOP3, Mod: isa.Mod{Lut: 0x08}, NDst: 2, NSrc: 3, Pos: pos}
+		if v {
+			in.Mod.Lut = 0x80
+		}
+		in.Dst[0], in.Dst[1] = once, pt
+		in.Src = [isa.MaxSrc]isa.Operand{pt, pt, pt}
+		b.insts = slices.Insert(b.insts, 0, in)
+	}
+	leave := func(b *block, p isa.Operand, to *block) {
+		b.insts = append(b.insts, isa.Inst{Op: isa.OpBRA, NSrc: 1, Guard: p, Pos: pos, Src: [isa.MaxSrc]isa.Operand{{Kind: isa.KindLabel}}})
+		b.to = to
+	}
+	not := func(p isa.Operand) isa.Operand { p.Flags ^= isa.Neg; return p }
+
+	four, pair, last := &block{depth: enter.depth}, &block{depth: enter.depth}, &block{depth: enter.depth}
 	switch {
-	case cmp == isa.CmpNE && isZero(y):
-	case cmp == isa.CmpNE || cmp == isa.CmpLT && (c.typ == isa.U32 || c.typ == isa.S32):
-		c.bound = y
-		return (y.Kind == isa.KindReg || y.Kind == isa.KindConst) && y.Flags == 0
+	case ends: // it does not stop at the bound when it starts beyond it
+		leave(enter, not(c.compare(enter, isa.S32, c.further(), c.counter, c.bound, isa.BoolAnd, pt)), c.l.head)
+		set(four, true)
+	case c.typ == isa.U32:
+		set(enter, true)
+		leave(enter, c.compare(enter, isa.U32, c.further(), c.counter, c.bound, isa.BoolAnd, pt), four)
+		first := len(blocks)
+		blocks = c.rounds(blocks, 1)
+		set(blocks[first], false)
 	default:
-		return false
+		set(four, true)
 	}
-	return true
-}
-
-// fewRounds says that the counter starts below the unrolling factor: the rest that another loop left over
-// (the remainder of a division by a power of two).
-func (f *fn) fewRounds(c *countedLoop, cid int, n numbering, defs []defSite) bool {
-	most := (unrollFactor - 1) * c.step
-	small := func(in *isa.Inst) bool {
-		if in.Op != isa.OpLOP3 || in.Mod.Lut != 0xc0 {
-			return false
-		}
-		for k := range 2 {
-			if v, ok := constant(in.Src[k]); ok && v <= most {
-				return true
-			}
-		}
-		return false
-	}
-	starts, few := 0, true
-	for _, b := range f.blocks {
-		if b == c.b {
-			continue
-		}
-		for i := range b.insts {
-			in := &b.insts[i]
-			writes := false
-			f.defs(in, n, func(id int) { writes = writes || id == cid })
-			if !writes {
-				continue
-			}
-			starts++
-			ok := small(in)
-			if in.Op == isa.OpMOV && in.Src[0].Kind == isa.KindReg {
-				if id := n.of(isa.KindReg, in.Src[0].Reg); id >= 0 && defs[id].value() {
-					ok = small(&defs[id].b.insts[defs[id].i])
-				}
-			}
-			few = few && ok
-		}
-	}
-	return starts > 0 && few
-}
-
-// unrollLoop builds the guard, the unrolled loop and the test for the end in front of the loop.
-func (f *fn) unrollLoop(c *countedLoop, n numbering, defs []defSite) {
-	b := c.b
-	outside := f.readOutside(b, n)
-	body := &block{label: b.label + ".unrolled", depth: b.depth}
-	for k := range unrollFactor {
-		names := map[isa.Operand]isa.Reg{}
-		for i := range b.insts[:len(b.insts)-1] {
-			if i == c.test || c.private && i == c.add && k < unrollFactor-1 {
-				continue
-			}
-			in := b.insts[i]
-			if c.private && i == c.add {
-				for s := range in.Src[:3] {
-					if v, ok := constant(in.Src[s]); ok && !isZero(in.Src[s]) {
-						in.Src[s] = imm(v * unrollFactor)
-					}
-				}
-			}
-			f.renameCopy(&in, b, n, defs, outside, names)
-			body.insts = append(body.insts, in)
-		}
-	}
-	pos := b.insts[c.test].Pos
-	compare := func(p isa.Operand, cmp isa.Cmp, v uint32) isa.Inst {
-		in := isa.Inst{Op: isa.OpISETP, Mod: isa.Mod{Type: isa.S32, Cmp: cmp}, NDst: 2, NSrc: 3, Pos: pos}
-		in.Dst[0], in.Dst[1] = p, pt
-		in.Src[0], in.Src[1], in.Src[2] = c.counter, immWord(v), pt
-		return in
-	}
-	branch := func(p isa.Operand) isa.Inst {
-		return isa.Inst{Op: isa.OpBRA, NSrc: 1, Guard: p, Pos: pos, Src: [isa.MaxSrc]isa.Operand{{Kind: isa.KindLabel}}}
-	}
-	limit := (unrollFactor - 1) * c.step
-	p1, p2, p3 := isa.P(f.newPred()), isa.P(f.newPred()), isa.P(f.newPred())
-	guard, end := &block{to: b}, &block{to: c.exit}
-	if c.bound.Kind == isa.KindNone {
-		guard.insts = []isa.Inst{compare(p1, isa.CmpLE, limit), branch(p1)}
-		body.insts = append(body.insts, compare(p2, isa.CmpGT, limit), branch(p2))
-		end.insts = []isa.Inst{compare(p3, isa.CmpEQ, 0), branch(p3)}
-	} else {
-		f.boundTests(c, guard, body, end, [3]isa.Operand{p1, p2, p3}, branch)
-	}
-	body.to = body
-	at := 0
-	for at < len(f.blocks) && f.blocks[at] != b {
-		at++
-	}
-	for _, x := range f.blocks {
-		if x != b {
-			x.redirect(b, guard)
-		}
-	}
-	rest := append([]*block(nil), f.blocks[at:]...)
-	f.blocks = append(append(f.blocks[:at], guard, body, end), rest...)
-}
-
-// boundTests writes the tests of a loop that counts up to a bound. Four rounds run for certain where the counter is
-// below the bound and more than three steps away from it; the distance is taken as an unsigned number, so that nothing
-// overflows. A counter that must only differ from the bound is treated alike, without being below.
-func (f *fn) boundTests(c *countedLoop, guard, body, end *block, p [3]isa.Operand, branch func(isa.Operand) isa.Inst) {
-	pos := c.b.insts[c.test].Pos
-	test := func(d isa.Operand, t isa.Type, cmp isa.Cmp, x, y, and isa.Operand) isa.Inst {
-		in := isa.Inst{Op: isa.OpISETP, Mod: isa.Mod{Type: t, Cmp: cmp}, NDst: 2, NSrc: 3, Pos: pos}
-		in.Dst[0], in.Dst[1] = d, pt
-		in.Src[0], in.Src[1], in.Src[2] = x, y, and
-		return in
-	}
-	limit := (unrollFactor - 1) * c.step
-	left := func(d isa.Operand) isa.Inst { // the distance to the bound
-		in := isa.Inst{Op: isa.OpIADD3, NDst: 1, NSrc: 3, Pos: pos}
-		in.Dst[0] = d
-		in.Src[0], in.Src[1], in.Src[2] = c.counter, c.bound, rz
-		in.Src[0].Flags = isa.Neg
-		fillLayout(&in)
-		return in
-	}
-	d := isa.R(f.newReg())
-	guard.insts = append(guard.insts, left(d))
-	all := pt
-	if c.cmp == isa.CmpLT {
-		all = isa.P(f.newPred())
-		guard.insts = append(guard.insts, test(all, c.typ, isa.CmpLT, c.counter, c.bound, pt))
-	}
-	stay := p[0]
-	guard.insts = append(guard.insts, test(stay, isa.U32, isa.CmpGT, d, immWord(limit), all))
-	stay.Flags ^= isa.Neg
-	guard.insts = append(guard.insts, branch(stay))
-	if c.cmp == isa.CmpLT {
-		last := isa.R(f.newReg())
-		sub := isa.Inst{Op: isa.OpIADD3, NDst: 1, NSrc: 3, Pos: pos}
-		sub.Dst[0] = last
-		sub.Src[0], sub.Src[1], sub.Src[2] = c.bound, imm(-limit), rz
-		fillLayout(&sub)
-		at := len(guard.insts) - 1
-		guard.insts = append(guard.insts[:at:at], sub, guard.insts[at])
-		body.insts = append(body.insts, test(p[1], c.typ, isa.CmpLT, c.counter, last, pt), branch(p[1]))
-		end.insts = []isa.Inst{test(p[2], c.typ, isa.CmpGE, c.counter, c.bound, pt), branch(p[2])}
+	blocks = append(blocks, four)
+	leave(four, not(c.left(four, unrollFactor-1)), pair)
+	before := &block{depth: enter.depth}
+	set(before, false)
+	limit := c.limit(before)
+	blocks = append(blocks, before)
+	head := len(blocks)
+	blocks = c.rounds(blocks, unrollFactor)
+	again := blocks[len(blocks)-1]
+	leave(again, c.compare(again, c.signed(), c.further(), c.counter, limit, isa.BoolAnd, pt), blocks[head])
+	blocks[head].unrolled = true
+	blocks = append(blocks, pair)
+	leave(pair, not(c.left(pair, unrollPair-1)), last)
+	at := len(blocks)
+	blocks = c.rounds(blocks, unrollPair)
+	set(blocks[at], false)
+	blocks = append(blocks, last)
+	in := isa.Inst{Op: isa.OpISETP, Mod: isa.Mod{Type: c.typ, Cmp: c.cmp, Bool: isa.BoolOr}, NDst: 2, NSrc: 3, Pos: pos}
+	in.Dst[0], in.Dst[1] = once, pt
+	in.Src = [isa.MaxSrc]isa.Operand{c.counter, c.bound, once}
+	last.insts = append(last.insts, in)
+	leave(last, not(once), out)
+	c.replace(slices.Concat(blocks, c.blocks))
+	if ends {
 		return
 	}
-	again := isa.R(f.newReg())
-	body.insts = append(body.insts, left(again), test(p[1], isa.U32, isa.CmpGT, again, immWord(limit), pt), branch(p[1]))
-	end.insts = []isa.Inst{test(p[2], isa.U32, isa.CmpEQ, c.counter, c.bound, pt), branch(p[2])}
+	c.latch.insts = slices.Delete(c.latch.insts[:len(c.latch.insts)-1], c.test, c.test+1)
+	c.latch.to = nil
 }
 
-// readOutside is the registers that other blocks read: values that are read after the loop keep their register.
-func (f *fn) readOutside(b *block, n numbering) []bool {
-	outside := make([]bool, n.total)
-	for _, x := range f.blocks {
-		if x == b {
-			continue
-		}
-		for i := range x.insts {
-			f.uses(&x.insts[i], n, func(id int) { outside[id] = true })
-		}
+// further is the comparison that holds between counter and bound while there are rounds left.
+func (c *countedLoop) further() isa.Cmp {
+	if c.down {
+		return isa.CmpGT
 	}
-	for _, regs := range f.tuples { // and with one word of a tuple all
-		for _, r := range regs {
-			if id := n.of(isa.KindReg, r); id >= 0 && id < n.total && outside[id] {
-				for _, m := range regs {
-					if k := n.of(isa.KindReg, m); k >= 0 && k < n.total {
-						outside[k] = true
-					}
+	return isa.CmpLT
+}
+
+// signed is the type of comparisons with the bound moved by some rounds.
+func (c *countedLoop) signed() isa.Type {
+	if c.cmp == isa.CmpNE {
+		return isa.S32
+	}
+	return c.typ
+}
+
+// compare appends a comparison and gives its result.
+func (c *countedLoop) compare(b *block, t isa.Type, cmp isa.Cmp, x, y isa.Operand, with isa.BoolOp, p isa.Operand) isa.Operand {
+	in := isa.Inst{Op: isa.OpISETP, Mod: isa.Mod{Type: t, Cmp: cmp, Bool: with}, NDst: 2, NSrc: 3, Pos: c.latch.insts[c.test].Pos}
+	in.Dst[0], in.Dst[1] = isa.P(c.f.newPred()), pt
+	in.Src = [isa.MaxSrc]isa.Operand{x, y, p}
+	b.insts = append(b.insts, in)
+	return in.Dst[0]
+}
+
+// difference appends x - y.
+func (c *countedLoop) difference(b *block, x, y isa.Operand) isa.Operand {
+	in := isa.Inst{Op: isa.OpIADD3, NDst: 1, NSrc: 3, Pos: c.latch.insts[c.test].Pos}
+	in.Dst[0] = isa.R(c.f.newReg())
+	in.Src = [isa.MaxSrc]isa.Operand{x, y, rz}
+	if v, ok := constant(y); ok {
+		in.Src[1] = immWord(-v)
+	} else {
+		in.Src[1].Flags ^= isa.Neg
+	}
+	fillLayout(&in)
+	b.insts = append(b.insts, in)
+	return in.Dst[0]
+}
+
+// beyond is how far the bound must be away, in units of the counter, so that more rounds than the given number follow.
+func (c *countedLoop) beyond(rounds uint32) uint32 {
+	v := rounds * c.step
+	if c.cmp == isa.CmpLE || c.cmp == isa.CmpGE {
+		v--
+	}
+	return v
+}
+
+// left appends the test of whether more rounds than the given number are left. The distance to the bound is exact as an unsigned
+// number where the counter has not reached the bound, and as a signed one where nothing overflows: from zero on, or down to zero.
+func (c *countedLoop) left(b *block, rounds uint32) isa.Operand {
+	most := immWord(c.beyond(rounds))
+	if c.down && isZero(c.bound) && c.signed() == isa.S32 {
+		return c.compare(b, isa.S32, isa.CmpGT, c.counter, most, isa.BoolAnd, pt)
+	}
+	x, y := c.bound, c.counter
+	if c.down {
+		x, y = y, x
+	}
+	if c.cmp == isa.CmpNE || c.signed() == isa.S32 && c.fromNil {
+		return c.compare(b, isa.S32, isa.CmpGT, c.difference(b, x, y), most, isa.BoolAnd, pt)
+	}
+	within := c.compare(b, c.typ, c.cmp, c.counter, c.bound, isa.BoolAnd, pt)
+	return c.compare(b, isa.U32, isa.CmpGT, c.difference(b, x, y), most, isa.BoolAnd, within)
+}
+
+// limit appends what the counter is compared with after four rounds.
+func (c *countedLoop) limit(b *block) isa.Operand {
+	v := c.beyond(unrollFactor - 1)
+	if c.down {
+		v = -v
+	}
+	if w, ok := constant(c.bound); ok {
+		return immWord(w - v)
+	}
+	return c.difference(b, c.bound, immWord(v))
+}
+
+// rounds appends copies of some rounds, without the test at their ends. What goes on by a constant in every round is taken from its
+// value before the first; of two rounds with branches inside, from round to round.
+func (c *countedLoop) rounds(blocks []*block, count int) []*block {
+	s := c.series(count)
+	for k := range count {
+		blocks = s.copy(blocks, k, func(b *block, i int, in *isa.Inst) bool {
+			if count > unrollPair || len(c.blocks) == 1 {
+				if from, by, ok := c.progression(b, i); ok {
+					copy(in.Src[:], []isa.Operand{from, immWord(by * uint32(k+1)), rz})
 				}
 			}
-		}
+			return b != c.latch || i != c.test
+		})
 	}
-	return outside
+	return blocks
+}
+
+// progression says that an instruction of the loop adds a constant to the register it writes, which nothing else in a round does.
+func (c *loopBody) progression(b *block, i int) (from isa.Operand, by uint32, ok bool) {
+	in := &b.insts[i]
+	if !plainAdd(in) || in.Guard.Kind != isa.KindNone {
+		return from, 0, false
+	}
+	t := terms(in, 3)
+	if len(t) != 2 {
+		return from, 0, false
+	}
+	if t[0].Kind != isa.KindReg {
+		t[0], t[1] = t[1], t[0]
+	}
+	by, ok = constant(t[1])
+	id := c.n.of(isa.KindReg, in.Dst[0].Reg)
+	_, single := c.single[id]
+	return t[0], by, ok && t[0] == in.Dst[0] && single && !c.within[id]
 }
 
 // namedKind is the kind of the register that a general, predicate or address operand names; ok is false for others.
@@ -398,46 +381,4 @@ func namedKind(o *isa.Operand) (kind isa.OperandKind, ok bool) {
 		return isa.KindReg, true
 	}
 	return isa.KindNone, false
-}
-
-// renameCopy gives the values of one copy of the body new registers.
-func (f *fn) renameCopy(in *isa.Inst, b *block, n numbering, defs []defSite, outside []bool, names map[isa.Operand]isa.Reg) {
-	local := func(kind isa.OperandKind, r isa.Reg) bool {
-		id := n.of(kind, r)
-		return id >= 0 && id < len(defs) && defs[id].value() && defs[id].b == b && !outside[id]
-	}
-	rename := func(o *isa.Operand) {
-		kind, ok := namedKind(o)
-		if !ok {
-			return
-		}
-		if o.Reg < isa.VirtualBase || !local(kind, o.Reg) {
-			return
-		}
-		key := isa.Operand{Kind: kind, Reg: o.Reg}
-		if r, ok := names[key]; ok {
-			o.Reg = r
-			return
-		}
-		if kind == isa.KindPred {
-			names[key] = f.newPred()
-		} else if regs := f.tuples[f.inTuple[o.Reg]]; len(regs) > 0 && f.inTuple[o.Reg] != 0 && local(kind, regs[0]) {
-			fresh := make([]isa.Reg, len(regs))
-			for i := range regs {
-				fresh[i] = f.newReg()
-				names[isa.Operand{Kind: isa.KindReg, Reg: regs[i]}] = fresh[i]
-			}
-			f.setTuple(fresh)
-		} else {
-			names[key] = f.newReg()
-		}
-		o.Reg = names[key]
-	}
-	rename(&in.Guard)
-	for k := range in.Src[:in.NSrc] {
-		rename(&in.Src[k])
-	}
-	for k := range in.Dst[:in.NDst] {
-		rename(&in.Dst[k])
-	}
 }
