@@ -335,7 +335,7 @@ const (
 	ModInt                           // FRND / F2F to integral value
 	ModDeferBlk                      // BAR.SYNC.DEFER_BLOCKING
 	ModConstant                      // LDG.CONSTANT (ld.global.nc)
-	ModStrong                        // volatile / relaxed / gpu scope: not served by L1
+	ModStrong                        // volatile / relaxed / gpu scope, LDGSTS.BYPASS: not served by L1
 	ModTMask                         // SYNCS.ARRIVE.TMASK: the result's low word is the mask of the lanes that updated this barrier
 	ModShr7                          // VMAD.SHR_7
 	ModShr15                         // VMAD.SHR_15

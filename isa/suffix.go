@@ -393,6 +393,9 @@ func (in *Inst) otherSuffix(add func(string), flag func(ModFlags, string)) {
 func (in *Inst) memorySuffix(add func(string), flag func(ModFlags, string)) {
 	m := &in.Mod
 	flag(ModE64, "E")
+	if in.Op == OpLDGSTS && m.Has(ModStrong) {
+		add("BYPASS")
+	}
 	if m.Sub != SubNone {
 		if !m.Has(ModPopcInc) {
 			add(m.Sub.String())
@@ -427,7 +430,7 @@ func (in *Inst) memorySuffix(add func(string), flag func(ModFlags, string)) {
 	flag(ModU, "U")
 	flag(ModLU, "LU")
 	flag(ModConstant, "CONSTANT")
-	if m.Has(ModStrong) {
+	if m.Has(ModStrong) && in.Op != OpLDGSTS {
 		switch {
 		case m.Has(ModSys):
 			add("STRONG.SYS")

@@ -194,7 +194,8 @@ func (m *MemPath) accessLoad(a MemAccess, t *MemTiming) {
 }
 
 // passesL1By says whether a load has to see what other SMs wrote: strong accesses beyond block scope. ld.global.ca
-// (STRONG.SM) is strong for its SM only and is served by L1: 32 cycles a link of a pointer chain on the H200.
+// (STRONG.SM) is strong for its SM only and is served by L1: 32 cycles a link of a pointer chain on the H200. Copies to shared memory
+// with .cg (BYPASS) do not look there either.
 func passesL1By(in *isa.Inst) bool { return in.Mod.Has(isa.ModStrong) && !in.Mod.Has(isa.ModCTA) }
 
 // lookupL1 looks the list's lines up, makes room for those that are not there, and returns how many lack a sector. Which

@@ -184,6 +184,9 @@ func ruleCp(x *expander) {
 	partial := len(x.in.Args) >= 4 && !(len(x.in.Args) == 4 && x.in.Args[3].Kind == ptx.ArgInt && x.in.Args[3].Int == size.Int)
 	m := isa.Mod{Size: uint8(n), Flags: isa.ModE64}
 	if !partial && x.t().Has(isa.OpLDGSTS) {
+		if x.in.Has("cg") {
+			m.Flags |= isa.ModStrong
+		}
 		x.emitWide(isa.OpLDGSTS, m, nil, [][]word{{to}, {from}})
 		return
 	}

@@ -33,7 +33,7 @@ var flagNames = map[string]isa.ModFlags{
 	"X": isa.ModX, "SAT": isa.ModSat, "ISAT": isa.ModSat, "FTZ": isa.ModFTZ, "FMZ": isa.ModFMZ, "W": isa.ModWrap, "WIDE": isa.ModWide,
 	"RELU": isa.ModRelu, "MRG": isa.ModMRG, "PSL": isa.ModPSL, "SH": isa.ModSH, "BREV": isa.ModBrev, "ACC": isa.ModAcc, "EX": isa.ModEX,
 	"PO": isa.ModPO, "E": isa.ModE64, "SX32": isa.ModSX32, "NTZ": isa.ModNTZ, "MMA": isa.ModMMA, "DEFER_BLOCKING": isa.ModDeferBlk,
-	"CONSTANT": isa.ModConstant, "CI": isa.ModConstant, "STRONG": isa.ModStrong, "VOLATILE": isa.ModStrong, "CV": isa.ModStrong, "SYS": isa.ModSys,
+	"CONSTANT": isa.ModConstant, "CI": isa.ModConstant, "STRONG": isa.ModStrong, "VOLATILE": isa.ModStrong, "CV": isa.ModStrong, "BYPASS": isa.ModStrong, "SYS": isa.ModSys,
 	"SHR_7": isa.ModShr7, "SHR_15": isa.ModShr15, "ABS": isa.ModABS, "REL": isa.ModREL, "NOINC": isa.ModNoInc, "NODEC": isa.ModNoInc,
 	"PAND": isa.ModPAND, "CLEAR": isa.ModClear, "DIV": isa.ModDiv, "CONV": isa.ModConv, "XMED": isa.ModXMED, "XHI": isa.ModXHI, "XLO": isa.ModXLO,
 	"SPIN": isa.ModSpin, "PACK_AB": isa.ModPackAB, "PACK_B": isa.ModPackB, "ALL": isa.ModAllLanes,
@@ -43,7 +43,7 @@ var flagNames = map[string]isa.ModFlags{
 // plainNames change neither result nor timing here: scopes, cache hints, and words that only spell the default.
 var plainNames = map[string]bool{
 	"LUT": true, "GPU": true, "SM": true, "CTA": true, "VC": true, "PRIVATE": true, "EF": true, "EL": true, "EN": true, "NA": true, "LTC128B": true,
-	"LTC64B": true, "LTC256B": true, "BYPASS": true, "WEAK": true, "RESULT": true, "COLLECTIVE": true, "NOSLEEP": true, "UNIFORM": true,
+	"LTC64B": true, "LTC256B": true, "WEAK": true, "RESULT": true, "COLLECTIVE": true, "NOSLEEP": true, "UNIFORM": true,
 	"MMIO": true, "CG": true, "CS": true, "WT": true, "WB": true, "IL": true, "SC": true, "ALIGNED": true, "LE": false, "INST": true,
 	"NOATEXIT": true, "NOMSG": true, "A": true, "1D": true, "2D": true, "ARRAY": true, "P": true, "B": true, "LL": true, "LZ": true, "PF2": true,
 	"PF1": true, "PF1_5": true, "PML2": true, "RML2": true, "WARP": true, "ENTRY": true,
