@@ -258,6 +258,7 @@ type Memory struct {
 	L2BytesCycleAll   float64 `yaml:"l2_bytes_per_cycle_all"`       // one SM's share with all SMs active
 	DRAMQueuesAll     int     `yaml:"dram_queues_all,optional"`     // queues that one SM's share of DRAM acts as with all SMs active
 	L2RequestAll      float64 `yaml:"l2_request_all,optional"`      // cycles of one SM's share that a request takes with all SMs active: SMs / slices x their clock ratio
+	L2RequestQueues   int     `yaml:"l2_request_queues,optional"`   // queues that this SM's share of L2's slices acts as for requests, with all SMs active; 0: 1
 	// L2's data array, written by stores and by what DRAM brings, with all SMs active: bytes a cycle of one SM's share (0: no limit),
 	// the part of a write's time that a read takes, the times that of a whole sector that one written in part takes (0: 1), and
 	// the sectors of stores that wait for it outside the SM.

@@ -84,6 +84,7 @@ var limits = map[string]bounds{
 	"memory.l2_bytes_per_cycle_all":       {0.01, unlimited},
 	"memory.dram_queues_all":              {0, 1024},
 	"memory.l2_request_all":               {0, 100},
+	"memory.l2_request_queues":            {0, 1024},
 	"memory.l2_array_bytes_per_cycle_all": {0, unlimited},
 	"memory.l2_slices":                    {0, 4096},
 	"memory.dram_write_batch":             {0, 4096},

@@ -27,9 +27,11 @@ func newArrayParams(mem *configs.Memory, sectorBytes uint64) (a arrayParams) {
 // arrayQueue is the queue of the slice that holds a line. Requests meet those of other SMs at their slice, so they wait long before
 // all slices are busy.
 func (m *MemPath) arrayQueue(line uint64) *ticks {
-	f := m.far.array
-	return &f[hashLine(line)>>13%uint64(len(f))]
+	return &m.far.array[slice(line, len(m.far.array))]
 }
+
+// slice is the queue that serves a line, of the n that this SM's share of L2's slices acts as.
+func slice(line uint64, n int) int { return int(hashLine(line) >> 13 % uint64(n)) }
 
 // arrayRead books the array for sectors of a line that a read finds and for those that DRAM brings. It returns how long the array was
 // still busy: DRAM's data waits for that.

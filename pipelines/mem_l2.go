@@ -4,7 +4,7 @@ import "math/bits"
 
 // memFar is what an SM sees of L2 and DRAM: two servers with this SM's share of bandwidth.
 type memFar struct {
-	l2Free   ticks
+	requests []ticks // next free time of each queue of L2's slices for requests
 	array    []ticks // next free time of each queue of L2's data array, see arrayParams
 	arrayAll ticks   // the same of all queues together
 	dramAll  ticks   // of DRAM, likewise
@@ -20,8 +20,9 @@ func (m *MemPath) fetch(line uint64, sectors uint32, at uint64, a *MemAccess, t 
 	n := sectorCount(sectors)
 	now := ticks(at) * ticksCycle
 	hits, brought, latency := m.lookupL2(line, sectors, false, now, t)
-	start := max(now, f.l2Free)
-	f.l2Free = start + max(ticks(n)*p.l2SectorTicks, p.l2RequestTicks)
+	q := &f.requests[slice(line, len(f.requests))]
+	start := max(now, *q)
+	*q = start + max(ticks(n)*p.l2SectorTicks, p.l2RequestTicks)*ticks(len(f.requests))
 	done := start + ticks(n-1)*p.l2SectorTicks + ticks(latency+jitter(line, p.l2Jitter))*ticksCycle
 	others := ticks(0)
 	var share *coldShare

@@ -64,6 +64,7 @@ type memParams struct {
 	l2SectorTicks                              ticks // one sector from L2
 	array                                      arrayParams
 	l2RequestTicks                             ticks // least time of a request, however few sectors
+	requestQueues                              int   // queues that this SM's share of L2's slices acts as for requests
 	dramSectorTicks                            ticks
 	dramQueues                                 int   // queues that this SM's share of DRAM acts as
 	dramQueueTicks                             ticks // one sector in one of them
@@ -211,6 +212,7 @@ func newMemParams(a *configs.Arch, cfg MemConfig) (memParams, error) {
 	l2bw, drambw, storebw := mem.L2BytesCycle, mem.DRAMBytesCycle, float64(l.StoreBytesCycle)
 	if cfg.AllSMsActive {
 		p.l2RequestTicks = ticksFor(mem.L2RequestAll, 1)
+		p.requestQueues = mem.L2RequestQueues
 		l2bw = orFloat(mem.L2BytesCycleAll, l2bw)
 		drambw = orFloat(cfg.DRAMBytesCycle, orFloat(mem.DRAMBytesCycleAll, drambw))
 		if mem.L2ArrayBytesAll > 0 {

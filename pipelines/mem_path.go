@@ -143,6 +143,7 @@ func NewMemPath(a *configs.Arch, cfg MemConfig) (*MemPath, error) {
 	m.shares = newColdShares(&cfg)
 	m.far.slices = make([]ticks, max(p.slices, 1))
 	m.far.array = make([]ticks, max(p.array.queues, 1))
+	m.far.requests = make([]ticks, max(p.requestQueues, 1))
 	m.far.dramFree = make([]ticks, p.dramQueues)
 	m.far.toWrite = make([]int, p.dramQueues)
 	m.pending = make([]pendingWrite, combineSets*combineWays)
