@@ -19,8 +19,8 @@ func TestHeldOutKernels(t *testing.T) {
 	}{
 		{"testdata/heldout", limits{4.5, 7}, limits{7.5, 11}, 4},
 		{"testdata/heldout2", limits{3.5, 6}, limits{6.5, 9}, 4},
-		{"testdata/heldout3", limits{4, 7.5}, limits{9.5, 14}, 5},
-		{"testdata/heldout4", limits{5, 6.5}, limits{10, 15.5}, 6},
+		{"testdata/heldout3", limits{3.5, 4.5}, limits{7.5, 10}, 5},
+		{"testdata/heldout4", limits{5, 6}, limits{7.5, 15}, 6},
 	} {
 		rep, err := Run(os.DirFS(set.dir), "", Options{Every: set.everyNth})
 		if err != nil {
