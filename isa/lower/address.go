@@ -43,6 +43,9 @@ func (b *builder) mem(i int, space string) (word, string) {
 		if s.pred {
 			b.fail(a.Pos, fmt.Sprintf("predicate %s used as address", a.Name))
 		}
+		if t := valueTypes[s.typ]; t.float() && !t.packed {
+			b.fail(a.Pos, fmt.Sprintf("%s, declared .%s, used as address", a.Name, s.typ))
+		}
 		if space == "param" && b.inFunction() {
 			return b.memAt(words, a.Int, "local"), "local"
 		}

@@ -54,9 +54,9 @@ func (b *builder) checkOperand(in *ptx.Instr, i int, a *ptx.Arg, word string, de
 	}
 	if inner, isList := strings.CutPrefix(word, "{"); isList {
 		word = strings.TrimSuffix(inner, "}")
-		if a.Kind == ptx.ArgVector {
-			for k := range a.Elems {
-				b.checkOperand(in, i, &a.Elems[k], word, dest)
+		if a.Kind == ptx.ArgVector { // of several elements ptxas compares the widths only, which the rules do
+			if len(a.Elems) == 1 {
+				b.checkOperand(in, i, &a.Elems[0], word, dest)
 			}
 			return
 		}
@@ -139,6 +139,9 @@ func (b *builder) checkRegister(in *ptx.Instr, i int, a *ptx.Arg, y *symbol, o o
 	if !ok {
 		return
 	}
+	if have.packed && !o.t.float() { // registers of packed halves are bits
+		have.kind = 'b'
+	}
 	fits := have.bits == o.t.bits || o.wider && have.bits > o.t.bits
 	switch {
 	case !o.t.float() && o.t.packed:
@@ -146,7 +149,7 @@ func (b *builder) checkRegister(in *ptx.Instr, i int, a *ptx.Arg, y *symbol, o o
 	case !o.t.float() && o.t.kind != 'b':
 		fits = fits && !have.float()
 	case o.t.float():
-		fits = fits && (have.float() || have.kind == 'b')
+		fits = fits && (have.kind == 'b' || have.name == o.t.name)
 	}
 	if !fits {
 		b.fail(a.Pos, fmt.Sprintf("operand %d of %s is .%s, but %s is declared .%s; it takes %s", i+1, in.Name(), o.t.name, a.Name, y.typ, o.takes()))
@@ -189,6 +192,10 @@ func (b *builder) checkLiteral(in *ptx.Instr, i int, a *ptx.Arg, o operandType, 
 		b.fail(a.Pos, fmt.Sprintf("operand %d of %s is its result: name a register", i+1, in.Name()))
 	case a.Kind == ptx.ArgInt && o.t.float() && o.t.bits >= 32 && !o.t.packed:
 		b.fail(a.Pos, fmt.Sprintf("operand %d of %s is .%s, not an integer: write %d.0 or its bits as %s", i+1, in.Name(), o.t.name, a.Int, hexForm(o.t)))
+	case o.t.float() && (o.t.bits < 32 || o.t.packed && o.t.bits == 32):
+		b.fail(a.Pos, fmt.Sprintf("operand %d of %s is .%s, of which there are no literals: move its bits to a register first", i+1, in.Name(), o.t.name))
+	case a.Kind == ptx.ArgFloat && o.t.kind == 'b' && (o.t.bits != 64 && !(o.t.bits == 32 && a.HexFloat && a.Single) || o.t.bits == 64 && a.HexFloat && a.Single):
+		b.fail(a.Pos, fmt.Sprintf("operand %d of %s is .%s: write the bits of a number as an integer, of .b32 as 0f and of .b64 as 0d with their hexadecimal digits", i+1, in.Name(), o.t.name))
 	case a.Kind == ptx.ArgFloat && (o.t.kind == 'u' || o.t.kind == 's'):
 		b.fail(a.Pos, fmt.Sprintf("operand %d of %s is .%s, not a floating-point number: convert it or write its bits as an integer", i+1, in.Name(), o.t.name))
 	}

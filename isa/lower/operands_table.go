@@ -36,7 +36,7 @@ var operandRows = map[string][]operandRow{
 	"brev":  {{"", "=T T"}},
 	"bfe":   {{"", "=T T u32:255 u32:255"}},
 	"bfi":   {{"", "=T T T u32:255 u32:255"}},
-	"fns":   {{"", "=u32 u32 u32 u32"}},
+	"fns":   {{"", "=b32 b32 b32 b32"}},
 	"szext": {{"", "=T T u32"}},
 	"bmsk":  {{"", "=u32 u32 u32"}},
 
@@ -77,10 +77,10 @@ var operandRows = map[string][]operandRow{
 	"atom": {{"cas", "=T * T T"}, {"cas", "=T * T T *"}, {"", "=T * T"}, {"", "=T * T *"}},
 	"red":  {{"", "* T"}, {"", "* T *"}},
 
-	"shfl":       {{"", "=T T u32 u32 u32"}},
-	"vote":       {{"ballot", "=u32 p u32"}, {"", "p p u32"}},
+	"shfl":       {{"", "=T T b32 b32 u32"}},
+	"vote":       {{"ballot", "=b32 p u32"}, {"", "p p u32"}},
 	"match":      {{"", "=u32 T u32"}},
-	"activemask": {{"", "=u32"}},
+	"activemask": {{"", "=b32"}},
 	"redux":      {{"", "=T T u32"}},
 	"bar":        {{"warp", "u32"}, {"popc", "=u32 u32 p"}, {"popc", "=u32 u32 u32 p"}, {"red", "p u32 p"}, {"red", "p u32 u32 p"}, {"", "u32 u32"}},
 	"barrier":    {{"popc", "=u32 u32 p"}, {"popc", "=u32 u32 u32 p"}, {"red", "p u32 p"}, {"red", "p u32 u32 p"}, {"", "u32 u32"}},

@@ -32,7 +32,7 @@ func ruleBar(x *expander) {
 		if x.args(2, 2) {
 			id := x.a32(0, "u32")
 			x.noteBarrier(id)
-			x.emit(isa.OpBAR, isa.Mod{Sub: isa.SubArrive}, nil, []word{id, x.a32(1, "u32")})
+			x.emit(isa.OpBAR, isa.Mod{Sub: isa.SubArrive}, nil, []word{id, x.barrierCount(1)})
 		}
 	case "sync":
 		if !x.args(1, 2) {
@@ -46,12 +46,21 @@ func ruleBar(x *expander) {
 		}
 		srcs := []word{id}
 		if len(x.in.Args) == 2 {
-			srcs = append(srcs, x.a32(1, "u32"))
+			srcs = append(srcs, x.barrierCount(1))
 		}
 		x.emit(isa.OpBAR, m, nil, srcs)
 	default:
 		x.fail("%s lacks .sync, .arrive or .red", x.in.Op)
 	}
+}
+
+// barrierCount is the operand i with the number of threads of a barrier, which as a literal is one of whole warps.
+func (x *expander) barrierCount(i int) word {
+	n := x.a32(i, "u32")
+	if v, ok := constant(n); ok && v%32 != 0 {
+		x.fail("%s expects %d threads: a multiple of 32", x.in.Name(), int32(v))
+	}
+	return n
 }
 
 // noteBarrier counts the named barriers of the kernel.
@@ -88,7 +97,7 @@ func (x *expander) barRed() {
 	last := len(x.in.Args) - 1
 	srcs := []word{id}
 	if last == 3 {
-		srcs = append(srcs, x.a32(2, "u32"))
+		srcs = append(srcs, x.barrierCount(2))
 	}
 	srcs = append(srcs, x.predSrc(last))
 	x.emit(isa.OpBAR, isa.Mod{Sub: sub}, nil, srcs)
