@@ -65,8 +65,8 @@ func (f *fn) schedule(target int) {
 }
 
 // registerMargin is how many registers fewer than it aims at the scheduler uses: what tuples and operands kept apart cost. Fitted
-// on the cycles of kernels from PTX (2 to 7 tried).
-const registerMargin = 4
+// on the cycles of kernels from PTX (2 to 8 tried).
+const registerMargin = 7
 
 // arrangeCode schedules for the register count that costs no occupancy and allocates; where that is not enough, it tries with fewer in
 // mind, and then lets every block use as many as the kernel has turned out to need. It spills only in the program's own order.
@@ -95,7 +95,7 @@ func (f *fn) arrangeCode(limit int) (int, error) {
 	if best == 0 {
 		return f.allocate(limit)
 	}
-	for extra := registerMargin; extra >= 0; extra -= registerMargin / 2 {
+	for _, extra := range [...]int{registerMargin, registerMargin / 2, 0} {
 		if regs, ok := try(least+extra, least+1); ok {
 			return regs, nil
 		}
