@@ -107,6 +107,10 @@ func (c *loopBody) short() bool {
 				return false
 			}
 			switch in.Class() {
+			case isa.ClassSTG:
+				if u.divergentBranch(c.latch) { // probed with 30 loops: lanes that part and store to global memory keep their loop
+					return false
+				}
 			case isa.ClassLDG:
 				loads++
 			case isa.ClassLDS:
