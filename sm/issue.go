@@ -191,6 +191,9 @@ func (p *smsp) follow(i int, w *warp, c *timing, e *isa.Effect, t, done uint64, 
 	if c.class == isa.ClassBSSY {
 		w.opened = t + uint64(c.hold)
 	}
+	if c.kind == kindExit && !e.Exited { // these lanes may have been the last that a barrier waited for
+		sm.release(w, t, t+uint64(cf.BarBase))
+	}
 	switch {
 	case e.Exited:
 		w.idx = -1
@@ -242,7 +245,7 @@ func (p *smsp) follow(i int, w *warp, c *timing, e *isa.Effect, t, done uint64, 
 			further = cf.BranchTaken + cf.Indexed
 		}
 		at += uint64(further) + p.indexedTarget(t, uint64(cf.IndexedPort))
-	} else if jumped && (c.kind == kindReconverge || c.kind == kindExit) {
+	} else if jumped && w.idx >= 0 && (c.kind == kindReconverge || c.kind == kindExit) {
 		at += sm.turn(w, e)
 	}
 	if jumped && c.kind == kindBranch {
