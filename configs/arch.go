@@ -162,7 +162,7 @@ type ControlFlow struct {
 	BranchOverlap  int     `yaml:"branch_overlap,optional"`  // more for a taken branch while another warp of the sub-partition waits for its target
 	BranchApart    int     `yaml:"branch_apart,optional"`    // least distance of the targets of one warp meanwhile
 	Reconverge     int     `yaml:"reconverge"`               // BSSY + BSYNC pair without divergence
-	DivergedPath   int     `yaml:"diverged_path"`            // extra cycles for each further path of a divergent branch
+	DivergedPath   int     `yaml:"diverged_path"`            // extra cycles to turn to the path that a divergent branch stored last
 	Indexed        int     `yaml:"indexed_branch"`           // extra cycles of an indexed branch (BRX, JMX), paid again for each further target
 	IndexedPort    int     `yaml:"indexed_port,optional"`    // cycles between targets of indexed branches of a sub-partition
 	IndexedPath    int     `yaml:"indexed_path,optional"`    // for the lanes of each further target of an indexed branch; 0: as the first

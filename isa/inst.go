@@ -381,7 +381,7 @@ type Mod struct {
 	Bool2 BoolOp // PSETP, PSET: second combination, (a Bool b) Bool2 c
 	Round Round
 	Sub   Sub
-	Sub2  Sub    // video: secondary operation
+	Sub2  Sub    // video: secondary operation; DSETP: SubMin, SubMax
 	Size  uint8  // memory: bytes a lane (1, 2, 4, 8, 16); U8/S8/U16/S16 extension by Type
 	Lut   uint8  // LOP3, PLOP3: truth table
 	Lut2  uint8  // PLOP3: truth table of the second destination

@@ -69,7 +69,7 @@ func (c *compiler) branchTable(in *ptx.Instr) {
 	var after *block
 	if b.guard.Kind != isa.KindNone {
 		after = b.newBlock()
-		b.branch(notPredicate(b.guard), after, in.Has("uni"))
+		b.branch(notP(b.guard), after, in.Has("uni"))
 		b.guard = word{}
 	}
 	if uniq := slices.Compact(slices.Clone(targets)); b.sm() < 30 || len(uniq) == 1 {
@@ -128,5 +128,3 @@ func (c *compiler) tableTree(index word, targets []*block, base int) {
 	}
 	c.tableTree(index, targets[mid:], at)
 }
-
-func notPredicate(p word) word { p.Flags ^= isa.Neg; return p }

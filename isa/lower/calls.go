@@ -36,7 +36,7 @@ func (c *compiler) call(in *ptx.Instr, s *scope) {
 	var after *block
 	if b.guard.Kind != isa.KindNone {
 		after = b.newBlock()
-		b.branch(notPredicate(b.guard), after, in.Has("uni"))
+		b.branch(notP(b.guard), after, in.Has("uni"))
 		b.guard = word{}
 	}
 	switch {

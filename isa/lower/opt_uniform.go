@@ -99,11 +99,7 @@ func (f *fn) uniformity() *uniformity {
 				work = append(work, x.succs...)
 			}
 			for l := b.loop; l != nil; l = l.parent {
-				leaves := false
-				for _, s := range b.succs {
-					leaves = leaves || !l.contains(s)
-				}
-				if !leaves {
+				if !leavesLoop(l, b) {
 					break
 				}
 				for id, out := range usedOutside(l) {

@@ -215,12 +215,11 @@ func (c *countedLoop) unrollByFour() {
 		b.insts = append(b.insts, isa.Inst{Op: isa.OpBRA, NSrc: 1, Guard: p, Pos: pos, Src: [isa.MaxSrc]isa.Operand{{Kind: isa.KindLabel}}})
 		b.to = to
 	}
-	not := func(p isa.Operand) isa.Operand { p.Flags ^= isa.Neg; return p }
 
 	four, pair, last := &block{depth: enter.depth}, &block{depth: enter.depth}, &block{depth: enter.depth}
 	switch {
 	case ends: // it does not stop at the bound when it starts beyond it
-		leave(enter, not(c.compare(enter, isa.S32, c.further(), c.counter, c.bound, isa.BoolAnd, pt)), c.l.head)
+		leave(enter, notP(c.compare(enter, isa.S32, c.further(), c.counter, c.bound, isa.BoolAnd, pt)), c.l.head)
 		set(four, true)
 	case c.typ == isa.U32:
 		set(enter, true)
@@ -232,7 +231,7 @@ func (c *countedLoop) unrollByFour() {
 		set(four, true)
 	}
 	blocks = append(blocks, four)
-	leave(four, not(c.left(four, unrollFactor-1)), pair)
+	leave(four, notP(c.left(four, unrollFactor-1)), pair)
 	before := &block{depth: enter.depth}
 	set(before, false)
 	limit := c.limit(before)
@@ -243,7 +242,7 @@ func (c *countedLoop) unrollByFour() {
 	leave(again, c.compare(again, c.signed(), c.further(), c.counter, limit, isa.BoolAnd, pt), blocks[head])
 	blocks[head].unrolled = true
 	blocks = append(blocks, pair)
-	leave(pair, not(c.left(pair, unrollPair-1)), last)
+	leave(pair, notP(c.left(pair, unrollPair-1)), last)
 	at := len(blocks)
 	blocks = c.rounds(blocks, unrollPair)
 	set(blocks[at], false)
@@ -252,7 +251,7 @@ func (c *countedLoop) unrollByFour() {
 	in.Dst[0], in.Dst[1] = once, pt
 	in.Src = [isa.MaxSrc]isa.Operand{c.counter, c.bound, once}
 	last.insts = append(last.insts, in)
-	leave(last, not(once), out)
+	leave(last, notP(once), out)
 	c.replace(slices.Concat(blocks, c.blocks))
 	if ends {
 		return

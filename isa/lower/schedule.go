@@ -33,7 +33,7 @@ func (f *fn) schedLatency(in *isa.Inst) int {
 // fewestTarget is the least register target, for the small register files of the first generations.
 const fewestTarget = 16
 
-// pressureTarget is the number of general registers up to which loads are hoisted: what lets the target's SM hold as many
+// pressureTarget is the number of general registers that blocks are ordered for: what lets the target's SM hold as many
 // warps as it can of blocks of the size that the kernel declares, or of any size.
 func (f *fn) pressureTarget(limit int) int {
 	file, slots, _ := registerFile(f.t.SM)

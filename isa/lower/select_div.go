@@ -54,7 +54,7 @@ func (x *expander) callRoutine(name string, args, results []word, body func(y *e
 	var after *block
 	if x.guard.Kind != isa.KindNone {
 		after = x.newBlock()
-		x.branch(notPredicate(x.guard), after, false)
+		x.branch(notP(x.guard), after, false)
 		x.guard = word{}
 	}
 	x.callPrivate(x.f.routineUnit(name, x.in, len(args), len(results), body), args, results)

@@ -12,7 +12,7 @@ func ruleFns(x *expander) {
 	d, mask, base, n := x.d32(0, t.name), x.a32(1, t.name), x.a32(2, "b32"), x.a32(3, "s32")
 	var pos, missing word
 	x.under(word{}, func() { pos, missing = x.findSet(mask, base, n) })
-	x.sel(d, pos, imm(0xffffffff), notPredicate(missing))
+	x.sel(d, pos, imm(0xffffffff), notP(missing))
 }
 
 // findSet is the position of the bit that fns looks for; missing says that there is none.
@@ -52,7 +52,7 @@ func (x *expander) findSet(mask, base, n word) (pos, missing word) {
 			w = x.sel(auto, x.shr(auto, w, imm(uint32(width))), w, p)
 		}
 		if width == 16 {
-			pos = x.sel(auto, rz, imm(16), notPredicate(p))
+			pos = x.sel(auto, rz, imm(16), notP(p))
 		} else {
 			pos = x.sel(auto, x.add(auto, pos, imm(uint32(width))), pos, p)
 		}

@@ -92,7 +92,7 @@ func parseText(sm int, text string) (in isa.Inst, label string, err error) {
 		}
 		plain := takeLanes(&in, len(ops), t)
 		o, ok := p.parse(plain)
-		if !ok {
+		if !ok || o.Kind == isa.KindReg && (o.Reg == rpc || o.Reg == rpc+1) && parts[0] != "RPCMOV" {
 			return in, "", &unknownError{fmt.Sprintf("operand %q of %s", t, mnemonic)}
 		}
 		if o.Kind == isa.KindMem && strings.Contains(t, ".U32") {

@@ -219,6 +219,8 @@ func TestErrors(t *testing.T) {
 		{"not a listing", "int main() {}\n", "x.sass:1:1: no machine code found: expected the output of cuobjdump -sass or nvdisasm (a line \"Function : name\" or \".text.name:\")\n    int main() {}"},
 		{"unknown opcode", "code for sm_90\nFunction : k\n/*0000*/ FROB R1, R2 ;\n/*0010*/ FROB R1, R3 ;\n/*0020*/ EXIT ;\n",
 			"x.sass:3:10: function k has instructions that are not known:\n    2 x unknown opcode FROB, first at line 3: FROB R1, R2"},
+		{"return address outside RPCMOV", "code for sm_90\nFunction : k\n/*0000*/ IADD3 R1, R2, Rpc.LO, R4 ;\n",
+			"x.sass:3:10: function k has instructions that are not known:\n    1 x unknown operand \"Rpc.LO\" of IADD3, first at line 3: IADD3 R1, R2, Rpc.LO, R4"},
 		{"unknown modifier", "code for sm_90\nFunction : k\n/*0000*/ IADD3.ZAP R1, R2, R3, R4 ;\n",
 			"x.sass:3:10: function k has instructions that are not known:\n    1 x unknown modifier .ZAP of IADD3, first at line 3: IADD3.ZAP R1, R2, R3, R4"},
 		{"jump outside", "code for sm_90\nFunction : k\n/*0000*/ BRA 0x500 ;\n", "x.sass:3:10: no instruction of function k starts at target 0x500\n    /*0000*/ BRA 0x500 ;"},
