@@ -354,13 +354,16 @@ func execWARPSYNC(w *Warp, u *uop, m uint32) {
 	}
 	need := w.live
 	if !u.in.Mod.Has(ModAllLanes) {
-		need &= w.val(&u.s[0])[bits.TrailingZeros32(m)&31]
+		need &= w.val(&u.s[0])[lowest(m)]
 	}
-	if u.in.Mod.Sub == SubExclusive && m&^need != 0 { // lanes with another mask execute it later
-		w.groups = append(w.groups, group{pc: at, mask: m &^ need})
-		w.mask &= need
-		m &= need
-		w.e.Diverged = true
+	if u.in.Mod.Sub == SubExclusive {
+		need |= m & -m                      // also a lane that its own mask lacks comes to its turn
+		if later := m &^ need; later != 0 { // lanes with another mask
+			w.groups = append(w.groups, group{pc: at, mask: later})
+			w.mask &^= later
+			m &= need
+			w.e.Diverged = true
+		}
 	}
 	if need&^m == 0 {
 		return

@@ -417,3 +417,24 @@ func TestReleased(t *testing.T) {
 		}
 	}
 }
+
+// TestExclusive: WARPSYNC.EXCLUSIVE gives lanes with different masks their turn; lanes that its guard excludes go on, and a lane whose own mask
+// lacks it waits for the others of the mask only.
+func TestExclusive(t *testing.T) {
+	for name, mask := range map[string]string{"own mask": "SHF.L.U32 R2, R3, R1, RZ", "none": "MOV R2, RZ", "lowest": "MOV R2, 0x1"} {
+		for _, guard := range []string{"", "@P0 ", "@!P0 "} {
+			got := outProgram(t, 86, 32, `S2R R1, SR_LANEID
+ISETP.GE.U32.AND P0, PT, R1, 0x8, PT
+MOV R3, 0x1
+`+mask+`
+`+guard+`WARPSYNC.EXCLUSIVE R2
+IADD3 R0, R1, 0x1, RZ
+`+store86)
+			for lane, v := range got {
+				if v != uint32(lane+1) {
+					t.Errorf("%s, guard %q: lane %d stores %d", name, guard, lane, v)
+				}
+			}
+		}
+	}
+}

@@ -9,7 +9,7 @@ import "math/bits"
 // A warp passes with an instruction whose yield bit is clear, and with one that had to wait for room in the queue of memory
 // instructions or of the transcendental unit, whose order is that of arrival.
 //
-// Measured on the H200 with the clock read after every 6 to 80 instructions of each warp (testdata/h200_turns.csv.gz): with two or four blocks on
+// Measured on the H200 with the clock read after every 6 to 80 instructions of each warp (testdata/h200_turns.csv): with two or four blocks on
 // the SM one ends after the other, whatever the bits and the instructions; within a block four warps take turns at every instruction with the
 // bit clear (3 2 1 0 3 2 1 0), in the order in which they began; without any, two of them run until they end. Of eight warps that pass after
 // every 6 or 10 instructions all take turns, after 18 to 20 five, after 24 to 40 three, after 50 and more two: passes live for 50 to 85 issues.
