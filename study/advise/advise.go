@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/sarchlab/smsim/configs"
+	"github.com/sarchlab/smsim/isa"
+	"github.com/sarchlab/smsim/isa/lower"
 	"github.com/sarchlab/smsim/isa/ptx"
 	"github.com/sarchlab/smsim/sim"
 	"github.com/sarchlab/smsim/study"
@@ -79,6 +81,9 @@ const (
 	lossFrom = 0.99
 )
 
+// ruleTarget is the target for which a kernel must be complete before rules look at it: one that has or emulates everything modelled.
+const ruleTarget = 90
+
 // Advise tries the rules on the kernel of a plan with exactly one case.
 func Advise(plan *workloads.Plan, opt Options) (*Advice, error) {
 	if len(plan.Cases) != 1 {
@@ -95,6 +100,10 @@ func Advise(plan *workloads.Plan, opt Options) (*Advice, error) {
 	fn := m.Entry(c.Entry)
 	if fn == nil {
 		return nil, &study.InputError{Err: c.EntryAt.Errorf("%s: name one of its kernels", filepath.Base(c.Kernel.Path))}
+	}
+	// Rules take instructions as their definitions have them: a kernel that no target can run is told first.
+	if _, err := lower.Compile(m, fn.Name, isa.NewTarget(ruleTarget), lower.Options{}); err != nil {
+		return nil, &study.InputError{Err: err}
 	}
 	params := scalars(fn, c)
 	var found []*Change
