@@ -238,6 +238,15 @@ func (g *group) waitsFor(bar uint8, need uint32) bool {
 	return g.wait == waitBSync && g.bar == bar && g.need == need
 }
 
+// aim makes the groups that wait at the convergence barrier for these participants wait for others.
+func (w *Warp) aim(bar uint8, parts, need uint32) {
+	for i := range w.groups {
+		if g := &w.groups[i]; g.waitsFor(bar, parts) {
+			g.need = need
+		}
+	}
+}
+
 // arrived is the lanes for which group g need not wait any more: those that wait as it does and, at a convergence barrier, those that have yielded.
 func (w *Warp) arrived(g *group) uint32 {
 	var have uint32
@@ -274,12 +283,8 @@ func (w *Warp) release(kind waitKind, bar uint8, lanes uint32) {
 // execBSSY sets a convergence barrier, one register of the warp: the running lanes take part. Groups that wait at it wait for them from now on,
 // unless its participants have been kept in a register (by a function for its caller).
 func execBSSY(w *Warp, u *uop, m uint32) {
-	if kept := w.barKept>>u.b&1 != 0; !kept && len(w.groups) > 0 && m != 0 {
-		for i := range w.groups {
-			if g := &w.groups[i]; g.waitsFor(u.b, w.barMask[u.b]) {
-				g.need = m
-			}
-		}
+	if kept := w.barKept>>u.b&1 != 0; !kept && m != 0 {
+		w.aim(u.b, w.barMask[u.b], m)
 	}
 	w.barKept &^= 1 << u.b
 	w.barMask[u.b] = m
@@ -314,26 +319,31 @@ func execBREAK(w *Warp, u *uop, m uint32) {
 	if m &= w.pred(u.ps[0]); m != 0 {
 		parts := w.barMask[u.b]
 		w.barMask[u.b] &^= m
-		for i := range w.groups {
-			if g := &w.groups[i]; g.waitsFor(u.b, parts) {
-				g.need &^= m
-			}
-		}
+		w.aim(u.b, parts, parts&^m)
 		w.settle()
 	}
 }
 
-// execBMOVtoR copies the convergence barrier to a register, and clears it with .CLEAR.
+// execBMOVtoR copies the convergence barrier to a register, and clears it with .CLEAR. Without a register to keep it in (RZ, which 7.x
+// writes before every BSSY) its participants are given up: whoever waits for them waits for those that set the barrier next.
 func execBMOVtoR(w *Warp, u *uop, m uint32) {
 	d := w.out(u, 0, m)
+	parts := w.barMask[u.b]
 	for r := m; r != 0; r &= r - 1 {
-		d[bits.TrailingZeros32(r)&31] = w.barMask[u.b]
+		d[bits.TrailingZeros32(r)&31] = parts
 	}
 	w.commit(u, 1, m)
-	if m != 0 {
+	if m == 0 {
+		return
+	}
+	drop := u.in.Dst[0].Kind == KindReg && u.in.Dst[0].Reg == RZ
+	if !drop {
 		w.barKept |= 1 << u.b
-		if u.in.Mod.Has(ModClear) {
-			w.barMask[u.b] = 0
+	}
+	if u.in.Mod.Has(ModClear) {
+		w.barMask[u.b] = 0
+		if drop {
+			w.aim(u.b, parts, 0)
 		}
 	}
 }

@@ -7,7 +7,7 @@ import (
 )
 
 // yieldInSpins puts a YIELD at the start of every loop that lanes leave by what a volatile load or an atomic gave them in it: other
-// lanes may have to run before they can (compute capability 8.0 on). ptxas 13.0 has one in each such loop from Volta on (find and compare-and-swap loops of
+// lanes may have to run before they can. ptxas 13.0 has one in each such loop from Volta on (find and compare-and-swap loops of
 // union-find, insertion into hash tables, locks, waiting for a barrier in shared memory), none in loops that count or read other memory.
 // It is a block of its own: nothing moves over it.
 func (f *fn) yieldInSpins() {
@@ -31,9 +31,7 @@ func (f *fn) yieldInSpins() {
 // spinLoops is the loops that get a YIELD. Behind them lanes may run apart for long, though they end in the same place: no chain of
 // operations on uniform registers, which all lanes share, is begun there (ptxas has none either).
 func (f *fn) spinLoops() []*loop {
-	if f.t.SM < 80 {
-		// Not before 8.0, though ptxas has them from Volta on: there BMOV clears a barrier register that is set again, and
-		// whom groups let go by YIELD then wait for was not measured; without YIELD the lanes meet as before.
+	if f.t.SM < 70 {
 		return nil
 	}
 	var spins []*loop
