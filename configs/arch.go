@@ -163,6 +163,9 @@ type ControlFlow struct {
 	BranchApart    int     `yaml:"branch_apart,optional"`    // least distance of the targets of one warp meanwhile
 	Reconverge     int     `yaml:"reconverge"`               // BSSY + BSYNC pair without divergence
 	DivergedPath   int     `yaml:"diverged_path"`            // extra cycles to turn to the path that a divergent branch stored last
+	OlderPath      int     `yaml:"older_path,optional"`      // more cycles to turn to any other path of the warp
+	WarpsyncWait   int     `yaml:"warpsync_wait,optional"`   // from the last lane at a WARPSYNC that others waited at to the next instruction
+	BreakLeave     int     `yaml:"break_leave,optional"`     // extra cycles of a BREAK whose lanes leave the barrier
 	Indexed        int     `yaml:"indexed_branch"`           // extra cycles of an indexed branch (BRX, JMX), paid again for each further target
 	IndexedPort    int     `yaml:"indexed_port,optional"`    // cycles between targets of indexed branches of a sub-partition
 	IndexedPath    int     `yaml:"indexed_path,optional"`    // for the lanes of each further target of an indexed branch; 0: as the first

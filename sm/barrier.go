@@ -83,14 +83,8 @@ func isBlockScope(in *isa.Inst) bool { return in.Mod.Has(isa.ModCTA) }
 // pairStall is the part of control_flow.reconverge that the BSSY's own stall count was in the measured pair.
 const pairStall = 4
 
-// Measured on the H200 (testdata/h200_paths.csv): turning to the path that the last divergent branch stored takes 16 cycles, to any other oldPath more.
-// A WARPSYNC that had to wait lets its warp go on after joined cycles, unless the warp turned to the last path right at it.
-const (
-	oldPath = 35
-	joined  = 57
-)
-
-// reconverge is the number of cycles from a BSYNC (SYNC, WARPSYNC) to the next instruction of the warp.
+// reconverge is the number of cycles from a BSYNC (SYNC, WARPSYNC) to the next instruction of the warp. A WARPSYNC that had to wait costs nothing
+// more if the warp turned to the last path right at it (measured on the H200, testdata/h200_paths.csv).
 func (s *SM) reconverge(w *warp, c *timing, e *isa.Effect, jumped bool) uint64 {
 	cf := &s.mach.arch.Control
 	n := uint64(max(cf.Reconverge-pairStall, 0))
@@ -100,7 +94,7 @@ func (s *SM) reconverge(w *warp, c *timing, e *isa.Effect, jumped bool) uint64 {
 	case c.class == isa.ClassBSYNC:
 		return n
 	case e.Joined && !w.landed:
-		return joined
+		return uint64(cf.WarpsyncWait)
 	}
 	return 0
 }
@@ -109,7 +103,7 @@ func (s *SM) reconverge(w *warp, c *timing, e *isa.Effect, jumped bool) uint64 {
 func (s *SM) turn(w *warp, e *isa.Effect) (n uint64) {
 	w.landed = s.mach.code[e.Next].kind == kindReconverge
 	if e.OldPath {
-		return oldPath
+		return uint64(s.mach.arch.Control.OlderPath)
 	}
 	return 0
 }

@@ -227,7 +227,7 @@ func (p *smsp) follow(i int, w *warp, c *timing, e *isa.Effect, t, done uint64, 
 		}
 	case e.Inst.Op == isa.OpBREAK && !off:
 		w.state = sim.BranchResolving
-		at = max(at, t+stall+breakMore)
+		at = max(at, t+stall+uint64(cf.BreakLeave))
 	case jumped:
 		w.state = sim.BranchResolving
 		at = max(at, t+uint64(cf.BranchTaken))
@@ -276,9 +276,6 @@ func (p *smsp) follow(i int, w *warp, c *timing, e *isa.Effect, t, done uint64, 
 	}
 	p.wakeAt(i, at, t)
 }
-
-// breakMore is how much longer than its stall count a BREAK holds its warp if lanes leave (measured on the H200, kernels fbN of testdata/h200_paths.csv).
-const breakMore = 8
 
 // targetFetch is the part of a taken branch in which its warp has no instruction; twice that backwards. Measured on the H200 (Nsight
 // Compute, one warp a sub-partition): of ten cycles 4 wait, 4 resolve and 1 fetches in if-ladders (collatz, gcdbin, lifeb, mtwist), 4, 3 and 2 in loops (ncc, scan, ntt).

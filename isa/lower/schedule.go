@@ -217,27 +217,14 @@ func (s *scheduler) addEdge(from, to int32, lat int) {
 
 // reorder puts the block's instructions from head on into the order that the list scheduler gives.
 func (s *scheduler) reorder(b *block, head int, list func() []int32) {
-	insts := b.insts[head:]
-	moved := make([]isa.Inst, len(insts))
-	for k, i := range s.order(insts, list) {
-		moved[k] = insts[i]
+	s.insts = b.insts[head:]
+	s.nodes = make([]node, len(s.insts))
+	s.graph(s.insts)
+	moved := make([]isa.Inst, len(s.insts))
+	for k, i := range list() {
+		moved[k] = s.insts[i]
 	}
-	copy(insts, moved)
-}
-
-// order builds the dependence graph of the instructions and gives the order of the list scheduler.
-func (s *scheduler) order(insts []isa.Inst, list func() []int32) []int32 {
-	s.insts = insts
-	n := len(insts)
-	s.nodes = make([]node, n)
-	s.graph(insts)
-	// Heights, bottom up; edges go forward in source order.
-	for i := n - 1; i >= 0; i-- {
-		for _, e := range s.nodes[i].succs {
-			s.nodes[i].height = max(s.nodes[i].height, e.lat+s.nodes[e.to].height)
-		}
-	}
-	return list()
+	copy(s.insts, moved)
 }
 
 // graph builds the dependences of a block.

@@ -101,6 +101,11 @@ func (s *scheduler) longer(i, j int32) bool {
 // fill is the list scheduler of fillStalls.
 func (s *scheduler) fill() []int32 {
 	n := len(s.nodes)
+	for i := n - 1; i >= 0; i-- { // heights, bottom up; edges go forward in source order
+		for _, e := range s.nodes[i].succs {
+			s.nodes[i].height = max(s.nodes[i].height, e.lat+s.nodes[e.to].height)
+		}
+	}
 	var ready []int32
 	for i := range s.nodes {
 		if s.nodes[i].preds == 0 {

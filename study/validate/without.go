@@ -34,7 +34,7 @@ var mechanisms = [...]Mechanism{
 	{"indexed_turns", "indexed branches of two warps do not disturb each other", []string{"control_flow.indexed_port=0"}},
 	{"convergence_unit", "BSSY and BSYNC issue every cycle", []string{"classes.bssy.issue_interval=1", "classes.bsync.issue_interval=1"}},
 	{"branch_predicate", "a branch sees its predicate like any other instruction", []string{"sm.branch_predicate_latency=4", "sm.guard_latency=4"}},
-	{"divergence_cost", "divergence and reconvergence cost nothing", []string{"control_flow.reconverge=0", "control_flow.diverged_path=0", "control_flow.indexed_branch=0"}},
+	{"divergence_cost", "divergence and reconvergence cost nothing", []string{"control_flow.reconverge=0", "control_flow.diverged_path=0", "control_flow.older_path=0", "control_flow.warpsync_wait=0", "control_flow.break_leave=0", "control_flow.indexed_branch=0"}},
 	{"barrier_cost", "block barriers open at once", []string{"control_flow.bar_base=0", "control_flow.bar_per_warp=0", "control_flow.bar_reduction=0"}},
 	{"mio_queue", "the memory input/output queue never fills", []string{"pipes.mio.queue=64", "lsu.queue_depth=64", "lsu.lg_queue_depth=64"}},
 	{"shared_banks", "shared memory takes one pass for any addresses", []string{"lsu.bank_bytes=64"}},
