@@ -277,6 +277,11 @@ func (f *fn) gatherAdd64() {
 			if lo.Dst[0].Reg == isa.RZ || hi.Dst[0].Reg == isa.RZ || hi.Src[0].Reg == lo.Dst[0].Reg && hi.Src[0].Kind == isa.KindReg || hi.Src[1].Reg == lo.Dst[0].Reg && hi.Src[1].Kind == isa.KindReg {
 				continue
 			}
+			if isZero(lo.Src[1]) && isZero(hi.Src[1]) && lo.Src[0].Flags == 0 && hi.Src[0].Flags == 0 { // as in `add.u64 %rd1, %SPL, 0`
+				toMov(lo, lo.Src[0])
+				toMov(hi, hi.Src[0])
+				continue
+			}
 			ok := true
 			w := isa.Inst{Op: isa.OpIADD3, Mod: isa.Mod{Flags: isa.ModWide}, NDst: 2, NSrc: 6, Guard: lo.Guard, Pos: lo.Pos}
 			w.Dst[0], w.Dst[1] = lo.Dst[0], hi.Dst[0]
