@@ -16,7 +16,8 @@ type memop struct {
 	uregHi sref
 	hasU   bool
 	offset uint64
-	data   [4]sref // store data
+	data   [4]sref       // store data
+	octet  *[8]octetWord // words of an access of 32 bytes, else nil
 	atom   *atomop
 }
 
@@ -121,7 +122,7 @@ func spaceOf(op Op) Space {
 func (d *decoder) newMemop(addr int) *memop {
 	mo := &memop{space: spaceOf(d.in.Op), size: memSize(&d.in.Mod), ext: d.in.Mod.Type}
 	switch mo.size {
-	case 1, 2, 4, 8, 16:
+	case 1, 2, 4, 8, 16, octetBytes:
 	default:
 		d.failf("%s of %d bytes: 1, 2, 4, 8 or 16 are possible", d.in.Op, mo.size)
 	}
@@ -136,8 +137,12 @@ func decLoad(d *decoder) {
 	if d.err != nil {
 		return
 	}
-	if len(d.vds) == 0 {
-		d.failf("%s needs a destination", d.in.Op)
+	switch {
+	case d.in.IsOctet():
+		d.decOctet(mo)
+		return
+	case len(d.vds) != 1:
+		d.failf("%s has %d destinations, it needs one", d.in.Op, len(d.vds))
 		return
 	}
 	for j := range mo.words {
@@ -407,6 +412,14 @@ func (w *Warp) bytes(space Space, lane int, addr, size uint64) []byte {
 func decStore(d *decoder) {
 	mo := d.newMemop(0)
 	if d.err != nil {
+		return
+	}
+	switch {
+	case d.in.IsOctet():
+		d.decOctet(mo)
+		return
+	case len(d.vals) != 2:
+		d.failf("%s has %d sources, it needs an address and what is stored", d.in.Op, len(d.vals))
 		return
 	}
 	for j := range mo.words {

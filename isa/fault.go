@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math/bits"
+	"slices"
 	"strings"
 )
 
@@ -20,13 +21,15 @@ func (k *Kernel) position(index int) string {
 }
 
 // where is "file:line:col" of the instruction's source, or its address when there is none.
-func (k *Kernel) where(in *Inst) string {
+func (k *Kernel) where(in *Inst) string { return k.Program.where(in) }
+
+func (p *Program) where(in *Inst) string {
 	if in.Pos.Line == 0 {
-		return fmt.Sprintf("%s+%#x", k.Program.Name, in.PC)
+		return fmt.Sprintf("%s+%#x", p.Name, in.PC)
 	}
-	file := k.Program.SourceFile
+	file := p.SourceFile
 	if file == "" {
-		file = k.Program.Name
+		file = p.Name
 	}
 	return fmt.Sprintf("%s:%d:%d", file, in.Pos.Line, in.Pos.Col)
 }
@@ -140,6 +143,10 @@ func (w *Warp) outOfBounds(space Space, lane int, addr uint64, size uint64) erro
 		where = fmt.Sprintf("the block has %d bytes (%d static, %d dynamic)", p.SharedBytes+w.k.Launch.DynamicShared, p.SharedBytes, w.k.Launch.DynamicShared)
 	case SpaceLocal:
 		where = fmt.Sprintf("a thread has %d bytes", w.k.localLen)
+		if int32(addr) < 0 && w.k.Program.calls() { // below the stack's end
+			return fmt.Errorf("stack overflow: %s writes or reads %d bytes below its stack of %d bytes: the calls nest too deeply; recursion must end before the stack does",
+				w.threadName(lane), -int64(int32(addr)), w.k.localLen)
+		}
 	case SpaceConst:
 		where = fmt.Sprintf("the bank has %d bytes", len(w.k.banks[w.e.ConstBank]))
 	}
@@ -149,6 +156,11 @@ func (w *Warp) outOfBounds(space Space, lane int, addr uint64, size uint64) erro
 		where = "the pointer was never set, or an index was added to a null pointer"
 	}
 	return fmt.Errorf("%s: %s %s of %d bytes at address %#x by %s: %s", kind, space, verb(w.e), size, addr, w.threadName(lane), where)
+}
+
+// calls says whether the program calls functions.
+func (p *Program) calls() bool {
+	return slices.ContainsFunc(p.Insts, func(in Inst) bool { return in.Op == OpCALL })
 }
 
 // lowest is the lowest lane of a mask.

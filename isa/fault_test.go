@@ -29,6 +29,8 @@ func TestFaults(t *testing.T) {
 			"k.sass:2:1: kernel k, block 0, warp 0, pc 0x10: ATOMS.ADD R0, [R1], R1: misaligned shared atomic of 4 bytes at address 0x2 by lane 0 (thread 0,0,0 of block 0,0,0): the address must be a multiple of 4", 1},
 		{"local out of bounds", "MOV R1, 0x40\nSTL [R1], R1\nEXIT",
 			"k.sass:2:1: kernel k, block 0, warp 0, pc 0x10: STL [R1], R1: out of bounds: local store of 4 bytes at address 0x40 by lane 0 (thread 0,0,0 of block 0,0,0): a thread has 64 bytes", 1},
+		{"stack overflow", "MOV R1, 0x40\nf: IADD3 R1, R1, -0x30, RZ\nSTL [R1], R1\nCALL.REL.NOINC f\nEXIT",
+			"k.sass:3:1: kernel k, block 0, warp 0, pc 0x20: STL [R1], R1: stack overflow: lane 0 (thread 0,0,0 of block 0,0,0) writes or reads 32 bytes below its stack of 64 bytes: the calls nest too deeply; recursion must end before the stack does", 1},
 		{"indirect branch into nowhere", "MOV R2, 0x8\nMOV R3, RZ\nRET.REL.NODEC R2 0x0\nEXIT",
 			"k.sass:3:1: kernel k, block 0, warp 0, pc 0x20: RET.REL.NODEC R2 0x0: indirect branch to address 0x8, where no instruction starts, by lane 0 (thread 0,0,0 of block 0,0,0)", 1},
 		{"trap", "S2R R1, SR_TID.X\nISETP.EQ.AND P0, PT, R1, 0x5, PT\n@P0 BPT.TRAP 0x1\nEXIT",

@@ -96,6 +96,9 @@ func (in *Inst) text(sm int, label func(int) string) string {
 			put(TexDims[TexSize])
 		}
 	}
+	if in.IsOctet() && in.Mod.Lut != 0 {
+		put(fmt.Sprintf("%#x", in.Mod.Lut))
+	}
 	in.texShape(put)
 	return b.String()
 }

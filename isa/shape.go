@@ -159,8 +159,8 @@ var shapes = [NumOps]shape{
 	OpELECT:     {1, 0, 1, 0, 0, 1},
 	OpLD:        {1, 1, 1, 1, 1, 1},
 	OpST:        {0, 0, 0, 2, 2, 0},
-	OpLDG:       {1, 1, 1, 1, 1, 1},
-	OpSTG:       {0, 0, 0, 2, 2, 0},
+	OpLDG:       {2, 1, 1, 1, 1, 1}, // two results: 32 bytes
+	OpSTG:       {0, 0, 0, 2, 3, 0},
 	OpLDU:       {1, 1, 0, 1, 1, 0},
 	OpLDS:       {1, 1, 1, 1, 1, 0}, // LDSLK: the lock was taken
 	OpSTS:       {0, 0, 1, 2, 2, 0}, // STSCUL: stored

@@ -426,6 +426,8 @@ func (in *Inst) memorySuffix(add func(string), flag func(ModFlags, string)) {
 		add("64")
 	case m.Size == 16:
 		add("128")
+	case m.Size == octetBytes:
+		add("ENL2.256")
 	}
 	flag(ModU, "U")
 	flag(ModLU, "LU")

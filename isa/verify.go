@@ -150,6 +150,9 @@ func (in *Inst) checkTuples() error {
 		}
 		return nil
 	}
+	if in.IsOctet() {
+		return in.checkOctet(aligned)
+	}
 	n := Reg(1)
 	switch c := opTable[in.Op].class; {
 	case c.IsMemory() || in.Op == OpLDC || in.Op == OpULDC || in.Op == OpLDCU:

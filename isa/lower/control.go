@@ -150,6 +150,12 @@ func regWidth(in *isa.Inst, o *isa.Operand, isDst bool, index int) int {
 	}
 	bytes := int(in.Mod.Size)
 	switch in.Op {
+	case isa.OpLDG, isa.OpSTG:
+		if in.IsOctet() {
+			return octetOperandWidth(in, o, isDst, index)
+		}
+	}
+	switch in.Op {
 	case isa.OpLD, isa.OpLDG, isa.OpLDS, isa.OpLDL, isa.OpLDC, isa.OpULDC, isa.OpLDCU, isa.OpLDU:
 		if isDst && bytes > 4 {
 			return bytes / 4
@@ -189,6 +195,17 @@ func regWidth(in *isa.Inst, o *isa.Operand, isDst bool, index int) int {
 		if in.Mod.Has(isa.ModWide) {
 			return 2
 		}
+	}
+	return 1
+}
+
+// octetOperandWidth is regWidth of an access of 32 bytes.
+func octetOperandWidth(in *isa.Inst, o *isa.Operand, isDst bool, index int) int {
+	switch {
+	case isDst:
+		return in.OctetWidth(index == 0)
+	case o.Kind == isa.KindReg:
+		return in.OctetWidth(index == 2)
 	}
 	return 1
 }

@@ -225,6 +225,10 @@ func place(in *isa.Inst, mnemonic string, ops []isa.Operand) error {
 			nd = 2
 			break
 		}
+		if in.Op == isa.OpLDG && in.IsOctet() && len(ops) > nd+2 {
+			nd += 2
+			break
+		}
 		if nd < len(ops) && !(isMemory(in.Op) && nd > 0 && ops[nd].Kind == isa.KindMem) { // ATOMS.CAST.SPIN P1, [R4], R2, R3 has only the predicate
 			nd++
 		}
@@ -242,6 +246,10 @@ func place(in *isa.Inst, mnemonic string, ops []isa.Operand) error {
 	}
 	src := ops[nd:]
 	dst := ops[:nd]
+	if n := len(src); in.Op == isa.OpLDG && in.IsOctet() && n > 1 && src[n-1].Kind == isa.KindImm { // which of the eight words
+		in.Mod.Lut = uint8(src[n-1].Imm)
+		src = src[:n-1]
+	}
 	switch in.Op {
 	case isa.OpLOP3, isa.OpULOP3:
 		for i := len(src) - 1; i >= 3; i-- {

@@ -46,7 +46,7 @@ var plainNames = map[string]bool{
 	"LTC64B": true, "LTC256B": true, "WEAK": true, "RESULT": true, "COLLECTIVE": true, "NOSLEEP": true, "UNIFORM": true,
 	"MMIO": true, "CG": true, "CS": true, "WT": true, "WB": true, "IL": true, "SC": true, "ALIGNED": true, "LE": false, "INST": true,
 	"NOATEXIT": true, "NOMSG": true, "A": true, "1D": true, "2D": true, "ARRAY": true, "P": true, "B": true, "LL": true, "LZ": true, "PF2": true,
-	"PF1": true, "PF1_5": true, "PML2": true, "RML2": true, "WARP": true, "ENTRY": true,
+	"ENL2": true, "PF1": true, "PF1_5": true, "PML2": true, "RML2": true, "WARP": true, "ENTRY": true,
 }
 
 // subNames are operations within opcodes whose family is in the first key.
@@ -91,10 +91,10 @@ var ownModifiers = map[isa.Op]map[string]isa.Mod{
 	isa.OpSULD:      {"CTA": {Flags: isa.ModCTA}},
 	isa.OpSUST:      {"CTA": {Flags: isa.ModCTA}},
 	isa.OpMEMBAR:    {"ALL": {}, "SC": {}, "CTA": {Flags: isa.ModCTA}},
-	isa.OpLD:        {"SM": {Flags: isa.ModCTA}, "CTA": {Flags: isa.ModCTA}}, // ordered within the SM: L1 serves it
-	isa.OpLDG:       {"SM": {Flags: isa.ModCTA}, "CTA": {Flags: isa.ModCTA}},
-	isa.OpLDS:       {"U": {}},                                          // unaligned: Maxwell's and Turing's LDS.U
-	isa.OpBRA:       {"U": {Flags: isa.ModU}, "ANY": {Sub: isa.SubAny}}, // .U.ANY: its predicate is one of the warp
+	isa.OpLD:        {"SM": {Flags: isa.ModCTA}, "CTA": {Flags: isa.ModCTA}},          // ordered within the SM: L1 serves it
+	isa.OpLDG:       {"SM": {Flags: isa.ModCTA}, "CTA": {Flags: isa.ModCTA}, "U": {}}, // .U: Turing's, of an address in uniform registers
+	isa.OpLDS:       {"U": {}},                                                        // unaligned: Maxwell's and Turing's LDS.U
+	isa.OpBRA:       {"U": {Flags: isa.ModU}, "ANY": {Sub: isa.SubAny}},               // .U.ANY: its predicate is one of the warp
 	isa.OpBRX:       {"U": {Flags: isa.ModU}},
 	isa.OpFRND:      {"INT": {}},
 	isa.OpUFRND:     {"INT": {}},
@@ -122,7 +122,7 @@ var commonModifiers = map[string]isa.Mod{
 }
 
 // sizeNames are the widths of memory accesses in bytes a lane.
-var sizeNames = map[string]uint8{"32": 4, "64": 8, "128": 16}
+var sizeNames = map[string]uint8{"32": 4, "64": 8, "128": 16, "256": 32}
 
 // compares says which opcodes take a comparison and a boolean combination.
 var compares = map[isa.Op]bool{

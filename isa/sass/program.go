@@ -111,7 +111,13 @@ func (l *Listing) Read(f *Function, opt Options) (*isa.Program, error) {
 		return nil, l.unknownError(f, unknown, first)
 	}
 	used := registersUsed(p.Insts)
-	placeRPC(p.Insts, used)
+	if i := beyond(p.Insts, f.Regs); i >= 0 {
+		return nil, l.errorAt(&f.Insts[i], fmt.Sprintf("the listing gives function %s %d registers a thread, and this instruction names R%d: the figure or the code is of something else",
+			f.Name, f.Regs, registersUsed(p.Insts[i:i+1]).count()-1))
+	}
+	if i := used.placeRPC(p.Insts); i >= 0 {
+		return nil, l.errorAt(&f.Insts[i], fmt.Sprintf("function %s names all registers of a thread, none is left for Rpc", f.Name))
+	}
 	if decoded == len(f.Insts) && decoded > 0 {
 		p.Control = isa.ControlDecoded
 	}
@@ -122,7 +128,7 @@ func (l *Listing) Read(f *Function, opt Options) (*isa.Program, error) {
 	}
 	p.Regs = f.Regs
 	if p.Regs < 0 {
-		p.Regs = used
+		p.Regs = used.count()
 		if sm >= 70 && p.Regs > 0 {
 			p.Regs += systemRegs
 		}
@@ -275,79 +281,4 @@ func frameBytes(insts []isa.Inst) int {
 		}
 	}
 	return int(min(total, 512<<10))
-}
-
-// systemRegs is the number of registers that a thread has from Volta on beyond those that its code names: Rpc.LO and Rpc.HI,
-// which hold a return address or, with RPCMOV, whatever the code keeps in them.
-const systemRegs = 2
-
-// rpc stands for Rpc.LO, and the number after it for Rpc.HI, until placeRPC gives them the registers behind the code's own.
-const rpc = isa.VirtualBase
-
-func placeRPC(insts []isa.Inst, used int) {
-	for i := range insts {
-		in := &insts[i]
-		for _, o := range []*isa.Operand{&in.Dst[0], &in.Src[0]} {
-			if o.Kind == isa.KindReg && (o.Reg == rpc || o.Reg == rpc+1) {
-				o.Reg += isa.Reg(used) - rpc
-			}
-		}
-	}
-}
-
-// registersUsed is the highest general register named, plus one.
-func registersUsed(insts []isa.Inst) int {
-	top := -1
-	see := func(r isa.Reg, width int) {
-		if r < rpc && r != isa.RZ {
-			top = max(top, int(r)+width-1)
-		}
-	}
-	for i := range insts {
-		in := &insts[i]
-		data := 1
-		if isMemory(in.Op) {
-			data = max(1, int(in.Mod.Size)/4)
-		}
-		if isTexture(in.Op) && in.Mod.Tex.Dim != isa.TexNone {
-			for k, o := range in.Dst[:in.NDst] {
-				see(o.Reg, in.TexWidth(true, k))
-			}
-			for k, o := range in.Src[:in.NSrc] {
-				if o.Kind == isa.KindReg {
-					see(o.Reg, in.TexWidth(false, k))
-				}
-			}
-			continue
-		}
-		wide := in.Mod.Has(isa.ModWide)
-		switch in.Op {
-		case isa.OpDADD, isa.OpDMUL, isa.OpDFMA, isa.OpCS2R:
-			wide = true
-		}
-		for _, o := range in.Dst[:in.NDst] {
-			if o.Kind == isa.KindReg {
-				w := data
-				if wide {
-					w = 2
-				}
-				see(o.Reg, w)
-			}
-		}
-		for k, o := range in.Src[:in.NSrc] {
-			switch {
-			case o.Kind == isa.KindReg && isMemory(in.Op) && k > 0:
-				see(o.Reg, data)
-			case o.Kind == isa.KindReg && wide && k == 2:
-				see(o.Reg, 2)
-			case o.Kind == isa.KindReg, o.Kind == isa.KindConst:
-				see(o.Reg, 1)
-			case o.Kind == isa.KindMem && o.Is(isa.Wide64):
-				see(o.Reg, 2)
-			case o.Kind == isa.KindMem:
-				see(o.Reg, 1)
-			}
-		}
-	}
-	return top + 1
 }

@@ -214,6 +214,34 @@ func TestMissingEnd(t *testing.T) {
 // on90 is a listing of one function for sm_90.
 func on90(code string) string { return "code for sm_90\nFunction : k\n" + code + "\n" }
 
+// everyRegister is code that names R0 to R253 and Rpc, which takes two.
+func everyRegister() string {
+	var b strings.Builder
+	for r := range 254 {
+		fmt.Fprintf(&b, "/*%04x*/ MOV R%d, 0x1 ;\n", 16*r, r)
+	}
+	fmt.Fprintf(&b, "/*%04x*/ RPCMOV.32 Rpc.LO, R4 ;", 16*254)
+	return b.String()
+}
+
+// TestReturnAddressRegisters: Rpc is in registers that the code does not name, however high its own are.
+func TestReturnAddressRegisters(t *testing.T) {
+	for top, want := range map[int][2]isa.Reg{8: {9, 10}, 252: {253, 254}, 253: {254, 1}, 254: {1, 2}} {
+		text := on90(fmt.Sprintf("/*0000*/ RPCMOV.32 Rpc.LO, R%d ;\n/*0010*/ RPCMOV.32 R0, Rpc.HI ;\n/*0020*/ EXIT ;", top))
+		l, err := Read("x.sass", []byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := l.Program(l.Funcs[0], 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := [2]isa.Reg{p.Insts[0].Dst[0].Reg, p.Insts[1].Src[0].Reg}; got != want {
+			t.Errorf("up to R%d: Rpc in %v, want %v", top, got, want)
+		}
+	}
+}
+
 func TestErrors(t *testing.T) {
 	cases := []struct{ name, text, want string }{
 		{"not a listing", "int main() {}\n", "x.sass:1:1: no machine code found: expected the output of cuobjdump -sass or nvdisasm (a line \"Function : name\" or \".text.name:\")\n    int main() {}"},
@@ -248,6 +276,9 @@ func TestErrors(t *testing.T) {
 		{"unknown target", "code for sm_999\nFunction : k\n/*0000*/ EXIT ;\n", "x.sass:1:13: unknown target sm_999: known are sm_10 to sm_121 (smsim arch list)\n    code for sm_999"},
 		{"directive contradicts", "code for sm_90\n.target sm_61\nFunction : k\n/*0000*/ EXIT ;\n", "x.sass:2:12: target sm_61 contradicts sm_90 of line 1: the listing is damaged or was put together from two\n    .target sm_61"},
 		{"header contradicts", on90(".headerflags @\"EF_CUDA_SM80 EF_CUDA_VIRTUAL_SM(EF_CUDA_SM75)\"\n/*0000*/ EXIT ;"), "x.sass:3:26: target sm_80 contradicts sm_90 of line 1: the listing is damaged or was put together from two\n    .headerflags @\"EF_CUDA_SM80 EF_CUDA_VIRTUAL_SM(EF_CUDA_SM75)\""},
+		{"fewer registers than named", on90(" REG:10 STACK:0\n/*0000*/ NOP ;\n/*0010*/ LDG.E.64 R10, [R2.64] ;"), "x.sass:5:10: the listing gives function k 10 registers a thread, and this instruction names R11: the figure or the code is of something else\n    /*0010*/ LDG.E.64 R10, [R2.64] ;"},
+		{"two results", on90("/*0000*/ LDG.E.64 R4, R6, [R2.64] ;"), "x.sass:3:10: kernel k, pc 0x0: LDG.E.64 R4, R6, [R2.64]: 2 value sources, LDG has 1"},
+		{"no register for Rpc", on90(everyRegister()), "x.sass:257:10: function k names all registers of a thread, none is left for Rpc\n    /*0fe0*/ RPCMOV.32 Rpc.LO, R4 ;"},
 		{"no target", "Function : k\n/*0000*/ EXIT ;\n", "x.sass:1:1: the listing does not say for which target it is (\"code for sm_NN\"): name it with --arch"},
 	}
 	for _, c := range cases {
