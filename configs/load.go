@@ -155,6 +155,9 @@ func readTree(nameOrPath string) (tree strictyaml.Node, bundled bool, err error)
 	}
 	ext := strings.ToLower(filepath.Ext(nameOrPath))
 	if ext != ".yaml" && ext != ".yml" && !strings.ContainsAny(nameOrPath, `/\`) {
+		if b, err := LoadBoard(nameOrPath); err == nil {
+			return tree, false, unreadable(nameOrPath, "a board, not an architecture; its architecture is %s, and the board itself goes with --board or board:", b.Arch)
+		}
 		return tree, false, unreadable(nameOrPath, "%s; architectures are written sm_86, 8.6 or 86", suggest("not an architecture and not a .yaml file", nameOrPath, List()))
 	}
 	text, err := os.ReadFile(nameOrPath)

@@ -3,6 +3,7 @@ package isa_test
 import (
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -86,6 +87,33 @@ func TestEndlessLoop(t *testing.T) {
 	want := "k.sass:3:1: kernel k: more than 1000 warp-instructions executed (step limit): block 0 warp 0 is in the loop at pc 0x20 to 0x30, IADD3 R0, R0, 0x1, RZ; raise the limit if the kernel is meant to run that long"
 	if err == nil || err.Error() != want {
 		t.Errorf("got  %v\nwant %s", err, want)
+	}
+}
+
+// TestWatchBlock shows every executed instruction, counts earlier steps against the limit, and turns a panic of the visitor into an error.
+func TestWatchBlock(t *testing.T) {
+	bind := func(limit uint64) *isa.Kernel {
+		p := assemble(t, 86, "MOV R0, RZ\nIADD3 R0, R0, 0x1, RZ\nEXIT")
+		k, err := isa.Bind(p, isa.NewTarget(86), &isa.Launch{Grid: isa.Dim3{X: 1, Y: 1, Z: 1}, Block: isa.Dim3{X: 64, Y: 1, Z: 1}, MaxSteps: limit})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return k
+	}
+	var seen []string
+	steps, err := bind(0).WatchBlock(0, 0, func(w *isa.Warp, e *isa.Effect) { seen = append(seen, fmt.Sprintf("%d:%s", w.Index, e.Inst.Op)) })
+	if want := "0:MOV 0:IADD3 0:EXIT 1:MOV 1:IADD3 1:EXIT"; err != nil || steps != 6 || strings.Join(seen, " ") != want {
+		t.Errorf("%d steps %s, error %v, want 6 steps %s", steps, strings.Join(seen, " "), err, want)
+	}
+	for before, want := range map[uint64]string{94: "", 95: "more than 100 warp-instructions executed"} {
+		_, err := bind(100).WatchBlock(0, before, func(*isa.Warp, *isa.Effect) {})
+		if got := fmt.Sprint(err); err == nil != (want == "") || !strings.Contains(got, want) {
+			t.Errorf("after %d steps: %v, want %q", before, err, want)
+		}
+	}
+	_, err = bind(0).WatchBlock(0, 0, func(*isa.Warp, *isa.Effect) { panic("broken") })
+	if err == nil || !strings.HasPrefix(err.Error(), "kernel k: internal error at instruction 1: broken") {
+		t.Errorf("a panic gave %v", err)
 	}
 }
 

@@ -297,16 +297,22 @@ func (k *Kernel) broadcast(v uint32) *lanes {
 // RunBlock executes the block to its end without timing and returns the number of warp-instructions.
 // It reports a barrier deadlock or more than Launch.MaxSteps instructions as an error.
 func (k *Kernel) RunBlock(index int) (steps uint64, err error) {
-	b := k.NewBlock(index)
-	return k.runBlock(b, 0)
+	return k.runBlock(k.NewBlock(index), 0, nil)
+}
+
+// WatchBlock is RunBlock that shows every instruction after it was executed; before counts against Launch.MaxSteps too, as the
+// steps of earlier blocks. The warp and its effect belong to the kernel: visit copies what it keeps.
+func (k *Kernel) WatchBlock(index int, before uint64, visit func(*Warp, *Effect)) (steps uint64, err error) {
+	return k.runBlock(k.NewBlock(index), before, visit)
 }
 
 // turn is the number of instructions a warp executes before RunBlock goes on to the next warp: few enough that warps
 // which communicate through memory make progress together.
 const turn = 64
 
-// runBlock executes a block round-robin over its warps; before is the number of steps already counted against MaxSteps.
-func (k *Kernel) runBlock(b *Block, before uint64) (steps uint64, err error) {
+// runBlock executes a block round-robin over its warps; before is the number of steps already counted against MaxSteps, visit sees
+// every executed instruction if it is not nil.
+func (k *Kernel) runBlock(b *Block, before uint64, visit func(*Warp, *Effect)) (steps uint64, err error) {
 	var e Effect
 	var at *Warp
 	defer func() {
@@ -325,6 +331,9 @@ func (k *Kernel) runBlock(b *Block, before uint64) (steps uint64, err error) {
 				}
 				steps++
 				moved = true
+				if visit != nil {
+					visit(w, &e)
+				}
 				if limit != 0 && before+steps >= limit && !b.Done() {
 					return steps, k.endless(w, limit)
 				}
@@ -342,7 +351,7 @@ func (k *Kernel) runBlock(b *Block, before uint64) (steps uint64, err error) {
 // MaxSteps limits their sum.
 func (k *Kernel) RunGrid(blocks []int) (steps uint64, err error) {
 	run := func(i int) error {
-		n, err := k.runBlock(k.NewBlock(i), steps)
+		n, err := k.runBlock(k.NewBlock(i), steps, nil)
 		steps += n
 		return err
 	}

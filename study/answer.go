@@ -348,15 +348,3 @@ func capital(s string) string {
 	}
 	return strings.ToUpper(s[:1]) + s[1:]
 }
-
-// confidence is the weakest confidence among the runs.
-func confidence(rep *Report) string {
-	worst := ""
-	rank := map[string]int{"measured": 1, "published": 2, "derived": 3, "assumed": 4}
-	for i := range rep.Runs {
-		if c := rep.Runs[i].Confidence; rank[c] > rank[worst] {
-			worst = c
-		}
-	}
-	return worst
-}

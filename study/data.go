@@ -61,6 +61,7 @@ func csvColumns(rep *Report) []csvColumn {
 		{"limiter", func(r *Run) string { return string(r.Limiter.Kind) }},
 		{"limiter_what", func(r *Run) string { return r.Limiter.What }},
 		{"confidence", func(r *Run) string { return r.Confidence }},
+		{"input", func(r *Run) string { return r.Input }},
 		{"check", func(r *Run) string { return r.Check }},
 		{"l1_hit_rate", func(r *Run) string { return number(r.Memory.L1HitRate) }},
 		{"l2_hit_rate", func(r *Run) string { return number(r.Memory.L2HitRate) }},

@@ -151,7 +151,7 @@ func (s *KernelSide) run(plan *workloads.Plan, cs *workloads.Case, arch string, 
 	if err != nil {
 		return &InputError{err}
 	}
-	l.NumSMs = m.board.SMs
+	l.NumSMs, l.MaxSteps = m.board.SMs, diffSteps
 	k, err := isa.Bind(p, m.target, l)
 	if err != nil {
 		return &InputError{err}
@@ -160,17 +160,16 @@ func (s *KernelSide) run(plan *workloads.Plan, cs *workloads.Case, arch string, 
 		classes: map[string]uint64{}, arch: m.arch, program: p, bufs: bufs}
 	counts := make([]uint64, len(p.Insts))
 	for i := range blocks {
-		blk := k.NewBlock(i)
-		err := stepBlock(blk, &s.Executed, diffSteps, func(w *isa.Warp, e *isa.Effect) {
+		n, err := k.WatchBlock(i, s.Executed, func(w *isa.Warp, e *isa.Effect) {
 			counts[e.Index]++
 			if watch != nil && e.Store && e.Addr != nil && e.Space == isa.SpaceGlobal {
 				watch(k, w, e)
 			}
 		})
+		s.Executed += n
 		if err != nil {
 			return fmt.Errorf("%s, kernel %s: %w", cs.Kernel.Path, p.Name, err)
 		}
-		k.Recycle(blk)
 	}
 	for i, n := range counts {
 		if n > 0 {

@@ -167,15 +167,14 @@ func touchedShared(p *isa.Program, cs *workloads.Case, t *isa.Target) (int, erro
 	if err != nil {
 		return 0, err
 	}
-	l.NumSMs, l.DynamicShared = 1, 0
+	l.NumSMs, l.DynamicShared, l.MaxSteps = 1, 0, touchedSteps
 	k, err := isa.Bind(&q, t, l)
 	if err != nil {
 		return 0, err
 	}
 	end := uint64(p.SharedBase)
-	steps := uint64(0)
 	// An error ends the search: the simulation meets it again and reports it with its place.
-	_ = stepBlock(k.NewBlock(0), &steps, touchedSteps, func(_ *isa.Warp, e *isa.Effect) {
+	_, _ = k.WatchBlock(0, 0, func(_ *isa.Warp, e *isa.Effect) {
 		if !e.Load && !e.Store || e.Addr == nil {
 			return
 		}

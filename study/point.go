@@ -56,7 +56,7 @@ func (c *compiler) time(pt point, m *machine, p *isa.Program, progress func(ende
 		return nil, err
 	}
 	r := &Run{Study: c.plan.Name, Launch: pt.c.Launch, Title: pt.c.Title, Group: pt.c.Group, Result: *res,
-		SMs: sms, Blocks: s.Blocks.String(), CodeInsts: len(p.Insts), CodeBytes: codeBytes(p), LocalBytes: p.LocalBytes}
+		Input: inputOf(pt.c.Kernel), SMs: sms, Blocks: s.Blocks.String(), CodeInsts: len(p.Insts), CodeBytes: codeBytes(p), LocalBytes: p.LocalBytes}
 	if !c.plan.Study {
 		r.Study = ""
 	}

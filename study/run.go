@@ -18,6 +18,7 @@ type Run struct {
 
 	sim.Result
 
+	Input      string   `json:"input"`               // "ptx": lowered here; "sass": machine code of a listing
 	SMs        int      `json:"sms"`                 // SMs that share the grid
 	Blocks     string   `json:"blocks"`              // which blocks this SM ran
 	Overrides  []string `json:"overrides,omitempty"` // key=value of the numbers of the architecture that were set

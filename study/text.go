@@ -88,8 +88,8 @@ func (t *textWriter) notes(rep *Report) {
 		name := strings.TrimSpace(f.Variant + " " + f.Launch)
 		t.paragraph(fmt.Sprintf("NOT RUN: %s on %s: %s", name, f.Arch, strings.SplitN(f.Error, "\n", 2)[0]), "  ")
 	}
-	if c := confidence(rep); c != "" {
-		t.paragraph(confidenceWords(c), "  ")
+	if s := restsOn(rep); s != "" {
+		t.paragraph(s, "  ")
 	}
 	for _, n := range mergedNotes(rep) {
 		t.paragraph("Note: "+n, "  ")
@@ -130,19 +130,6 @@ func mergedNotes(rep *Report) []string {
 		out[i] = strings.TrimSpace(strings.ReplaceAll(strings.ReplaceAll(key, "\x01", strings.Join(g.archs, ", ")), "\x02", kernels))
 	}
 	return out
-}
-
-func confidenceWords(c string) string {
-	switch c {
-	case "measured":
-		return "Confidence: measured. The model's numbers that mattered were measured on hardware."
-	case "published":
-		return "Confidence: published. Some of the numbers that mattered come from documents or others' measurements."
-	case "derived":
-		return "Confidence: derived. Some of the numbers that mattered are inferred from published ones."
-	}
-	return "Confidence: " + c + ". Some of the numbers that mattered are assumed (smsim arch show NAME lists them); treat differences " +
-		"that hang on them with care."
 }
 
 // RunName names a run in a sentence: variant, launch, architecture.

@@ -26,8 +26,8 @@ func (t *textWriter) run(r *Run) {
 	t.printf("%s\n", strings.Repeat("═", min(page.Width, len(name)+len(r.Arch)+len(board)+4)))
 	t.fact("launch", fmt.Sprintf("grid %s, block %s; this SM of %d runs %s (%s)", dims(dim(r.Grid)), dims(dim(r.Block)),
 		r.SMs, page.Plural(r.BlocksRun, "block"), r.Blocks))
-	t.fact("code", fmt.Sprintf("%s, %s; %s a thread, %s shared a block%s; control information %s",
-		page.Plural(r.CodeInsts, "instruction"), bytesText(r.CodeBytes), page.Plural(r.Registers, "register"), bytesText(r.SharedBytes), local(r), r.ControlOrigin))
+	t.fact("code", fmt.Sprintf("%s from %s, %s; %s a thread, %s shared a block%s; control information %s",
+		page.Plural(r.CodeInsts, "instruction"), inputName(r.Input), bytesText(r.CodeBytes), page.Plural(r.Registers, "register"), bytesText(r.SharedBytes), local(r), r.ControlOrigin))
 	t.fact("time", fmt.Sprintf("%s cycles = %.3g us; %s warp-instructions, %.2f a cycle; %.1f active lanes of 32",
 		thousands(r.Cycles), r.TimeUS, thousands(r.WarpInstructions), r.IPC, lanes(r)))
 	if len(r.Overrides) > 0 {

@@ -88,7 +88,7 @@ func CompareKernels(plans []*workloads.Plan, opt VersusOptions) (*Versus, error)
 	v := &Versus{Schema: sim.Schema}
 	opt.hot, opt.keepOutputs, opt.wholeOutputs = 1<<20, true, true
 	all := &Report{Schema: sim.Schema}
-	if err := commonLaunch(plans); err != nil {
+	if err := comparable(plans); err != nil {
 		return nil, err
 	}
 	for _, p := range plans {
@@ -110,10 +110,7 @@ func CompareKernels(plans []*workloads.Plan, opt VersusOptions) (*Versus, error)
 	}
 	v.rep, v.Failures, v.Sides = all, all.Failures, all.Variants()
 	if len(v.Sides) < 2 {
-		if len(all.Failures) > 0 {
-			return nil, allFailed(all.Failures)
-		}
-		return nil, &InputError{fmt.Errorf("nothing to compare: only %s ran", list(v.Sides))}
+		return nil, allFailed(all.Failures)
 	}
 	var differ []error
 	for _, arch := range all.Archs() {
@@ -151,27 +148,47 @@ func CompareKernels(plans []*workloads.Plan, opt VersusOptions) (*Versus, error)
 	return v, nil
 }
 
-// commonLaunch is the error for plans of which none can be compared with the first variant of the first, before anything runs.
-func commonLaunch(plans []*workloads.Plan) error {
+// comparable is the error for plans that cannot be compared with the first variant of the first plan, before anything runs: there is
+// no other variant, or a plan has none of the baseline's launches and the baseline has several.
+func comparable(plans []*workloads.Plan) error {
 	if len(plans) == 0 || len(plans[0].Cases) == 0 {
 		return nil
 	}
 	base := plans[0].Cases[0].Variant
-	var launches, others, names []string
+	var launches, variants []string
 	for i, p := range plans {
 		for _, c := range p.Cases {
+			variants = appendNew(variants, c.Variant)
 			if i == 0 && c.Variant == base {
 				launches = append(launches, c.Launch)
-			} else {
-				others, names = append(others, c.Launch), appendNew(names, c.Variant)
 			}
 		}
 	}
-	if len(launches) < 2 || len(others) == 0 || slices.ContainsFunc(others, func(l string) bool { return slices.Contains(launches, l) }) {
+	if len(variants) < 2 {
+		return &InputError{fmt.Errorf("nothing to compare %s with: name a second file or kernel, or a file with several kernels", base)}
+	}
+	if len(launches) < 2 {
 		return nil
 	}
-	return &InputError{fmt.Errorf("nothing to compare: %s and %s have no launch in common (%s; %s); choose one of the baseline with --launch",
-		base, list(names), list(launches), list(slices.Compact(slices.Sorted(slices.Values(others)))))}
+	for i, p := range plans {
+		common, others := false, 0
+		var own, names []string
+		for _, c := range p.Cases {
+			if i > 0 || c.Variant != base {
+				others++
+				common = common || slices.Contains(launches, c.Launch)
+				own, names = appendNew(own, c.Launch), appendNew(names, c.Variant)
+			}
+		}
+		if others > 0 && !common {
+			if own == nil {
+				own = []string{"one without a name"}
+			}
+			return &InputError{fmt.Errorf("nothing to compare: %s and %s have no launch in common (%s; %s); choose one of the baseline with --launch",
+				base, list(names), list(launches), list(own))}
+		}
+	}
+	return nil
 }
 
 // baselineOf is the run of the baseline with a launch, or its only run on the architecture.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/sarchlab/smsim/plots"
@@ -36,6 +37,7 @@ func writeVersusText(w io.Writer, v *Versus) error {
 	t := &textWriter{w: w}
 	title := strings.Join(v.Sides[1:], ", ") + " against " + v.Sides[0]
 	t.printf("%s\n%s\n", title, strings.Repeat("═", min(page.Width, len(title))))
+	t.paragraph(sideInputs(v), "")
 	tw := page.NewTable("arch", "variant", "launch", "speed-up", "instructions", "IPC", "limit before", "limit after", "outputs")
 	page.Right(tw, 4, 6)
 	for i := range v.Pairs {
@@ -53,6 +55,30 @@ func writeVersusText(w io.Writer, v *Versus) error {
 	}
 	t.notes(v.rep)
 	return t.err
+}
+
+// sideInputs says what each side was read from, and what a difference then holds.
+func sideInputs(v *Versus) string {
+	var files, parts []string
+	inputs := map[string]bool{}
+	for _, side := range v.Sides {
+		for i := range v.Runs {
+			if r := &v.Runs[i]; r.Variant == side {
+				inputs[r.Input] = true
+				files = append(files, fmt.Sprintf("%s %s", inputName(r.Input), r.Source))
+				parts = append(parts, side+" from "+files[len(files)-1])
+				break
+			}
+		}
+	}
+	if len(slices.Compact(slices.Clone(files))) == 1 {
+		return "All from " + files[0] + "."
+	}
+	s := "Kernels: " + strings.Join(parts, ", ") + "."
+	if len(inputs) > 1 {
+		s += " PTX is lowered by smsim and machine code by its own compiler: a part of the difference is theirs."
+	}
+	return s
 }
 
 func (t *textWriter) pair(p *Pair) {
@@ -154,12 +180,12 @@ func (t *textWriter) stackPair(p *Pair) {
 
 func writeVersusCSV(w io.Writer, v *Versus) error {
 	c := csv.NewWriter(w)
-	rows := [][]string{{"arch", "launch", "baseline", "variant", "speed_up", "instruction_ratio", "ipc_ratio", "baseline_limiter", "variant_limiter", "outputs_equal", "part", "name", "baseline_value", "variant_value"}}
+	rows := [][]string{{"arch", "launch", "baseline", "variant", "speed_up", "instruction_ratio", "ipc_ratio", "baseline_limiter", "variant_limiter", "outputs_equal", "part", "name", "baseline_value", "variant_value", "baseline_input", "variant_input"}}
 	for i := range v.Pairs {
 		p := &v.Pairs[i]
 		head := []string{p.Arch, p.Launch, p.Baseline, p.Variant, number(p.SpeedUp), number(p.InstructionRatio), number(p.IPCRatio), p.BaselineLimiter, p.VariantLimiter, fmt.Sprint(p.OutputsEqual)}
 		add := func(part, name string, a, b float64) {
-			rows = append(rows, append(append([]string{}, head...), part, name, number(a), number(b)))
+			rows = append(rows, append(append([]string{}, head...), part, name, number(a), number(b), p.base.Input, p.vari.Input))
 		}
 		add("cycles", "", float64(p.base.Cycles), float64(p.vari.Cycles))
 		for _, k := range p.Classes {

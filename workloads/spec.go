@@ -41,8 +41,8 @@ func (d *Dim) UnmarshalNode(n strictyaml.Node) error {
 // ParseDim reads "132", "16,16" or "8x8x4".
 func ParseDim(s string) (isa.Dim3, error) {
 	v := [3]uint32{1, 1, 1}
-	parts := strings.FieldsFunc(s, func(r rune) bool { return r == ',' || r == 'x' })
-	if len(parts) == 0 || len(parts) > 3 {
+	parts := strings.Split(strings.ReplaceAll(s, "x", ","), ",")
+	if len(parts) > 3 {
 		return isa.Dim3{}, fmt.Errorf("%q is not a size such as 132, 16,16 or 8x8x4", s)
 	}
 	for i, p := range parts {

@@ -3,9 +3,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"os"
-	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -77,50 +74,17 @@ func compare(cmd *cobra.Command, args []string) error {
 	return outcome(&study.Report{Runs: v.Runs, Failures: v.Failures})
 }
 
-// splitKernel separates FILE:KERNEL; a name that is itself a file or a bundled workload has no kernel.
-func splitKernel(name string) (file, kernel string) {
-	if _, err := os.Stat(name); err == nil || isBundled(name) {
-		return name, ""
-	}
-	if i := strings.LastIndexByte(name, ':'); i > 0 {
-		return name[:i], name[i+1:]
-	}
-	return name, ""
-}
-
 // sides are the plans that one argument of compare stands for: one for each kernel.
 func (s *settings) sides(name string, in io.Reader) ([]*workloads.Plan, error) {
-	file, kernel := splitKernel(name)
-	plan, err := s.load(file, in)
+	plan, err := s.plan(name, in)
 	if err != nil {
 		return nil, err
 	}
-	if plan.Study && kernel != "" {
-		known := plan.Variants()
-		plan.Cases = slices.DeleteFunc(plan.Cases, func(c *workloads.Case) bool { return c.Variant != kernel && c.Entry != kernel })
-		if len(plan.Cases) == 0 {
-			return nil, &study.InputError{Err: fmt.Errorf("%s has no variant %q%s", file, kernel, strictyaml.DidYouMean(kernel, known))}
-		}
-	}
-	if err := s.fill(plan); err != nil {
-		return nil, err
-	}
 	plan.Compare = nil
-	if plan.Study {
+	if plan.Study || plan.Cases[0].Entry != "" {
 		return []*workloads.Plan{plan}, nil
 	}
 	c := plan.Cases[0]
-	at := strictyaml.Place{File: name}
-	if kernel != "" {
-		if kernel != c.Entry {
-			c.Expect = nil
-		}
-		c.Entry, c.EntryAt = kernel, at
-		return []*workloads.Plan{plan}, nil
-	}
-	if c.Entry != "" {
-		return []*workloads.Plan{plan}, nil
-	}
 	names, err := study.Kernels(c.Kernel)
 	if err != nil {
 		return nil, &study.InputError{Err: err}
@@ -131,7 +95,7 @@ func (s *settings) sides(name string, in io.Reader) ([]*workloads.Plan, error) {
 	var out []*workloads.Plan
 	for _, k := range names {
 		p, one := *plan, *c
-		one.Entry, one.EntryAt = k, at
+		one.Entry, one.EntryAt = k, strictyaml.Place{File: name}
 		p.Cases = []*workloads.Case{&one}
 		out = append(out, &p)
 	}

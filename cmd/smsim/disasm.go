@@ -2,10 +2,12 @@ package main
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
 
 	"github.com/sarchlab/smsim/study"
+	"github.com/sarchlab/smsim/workloads"
 )
 
 func newDisasm() *cobra.Command {
@@ -16,7 +18,8 @@ func newDisasm() *cobra.Command {
 		Short: "print the machine code that a PTX kernel is lowered to, or of a listing",
 		Long: `disasm prints the machine instructions that the kernels of a PTX file are lowered to on an
 architecture, with control information, registers and the instruction mix by pipe. FILE is a PTX
-file, a machine-code listing, a workload or study file, the name of a bundled workload, or -.
+file, a machine-code listing, a workload or study file, the name of a bundled workload, or -;
+FILE:KERNEL is one kernel or variant of it.
 
 Of a machine-code listing, or with --format sass, it prints a listing in one form for all tools
 and generations: decoded control information (waits, read and write barrier, yield, stall), and
@@ -41,7 +44,8 @@ this form too.`,
 		if err != nil {
 			return err
 		}
-		plan, err := s.load(args[0], cmd.InOrStdin())
+		file, kernel := splitKernel(args[0])
+		plan, err := s.load(file, cmd.InOrStdin())
 		if err != nil {
 			return err
 		}
@@ -51,11 +55,10 @@ this form too.`,
 		if err := s.applyTarget(plan); err != nil {
 			return err
 		}
-		entries := s.list("kernel")
-		if len(entries) == 0 && !plan.Study && plan.Cases[0].Entry != "" {
-			entries = []string{plan.Cases[0].Entry}
+		if err := choose(plan, args[0], kernel); err != nil {
+			return err
 		}
-		ms, err := study.Compile(plan, plan.Cases[0].Kernel, entries)
+		ms, err := study.Compile(plan, plan.Cases[0].Kernel, s.entries(plan, kernel != ""))
 		if err != nil {
 			return err
 		}
@@ -85,4 +88,25 @@ this form too.`,
 		return nil
 	}
 	return cmd
+}
+
+// entries are the kernels of a plan's file to print, of --kernel (a study's variants stand for theirs) or as chosen by FILE:KERNEL;
+// none stands for all.
+func (s *settings) entries(plan *workloads.Plan, chosen bool) []string {
+	var out []string
+	if names := s.list("kernel"); !chosen && len(names) > 0 {
+		for _, n := range names {
+			if i := slices.IndexFunc(plan.Cases, func(c *workloads.Case) bool { return plan.Study && c.Variant == n }); i >= 0 {
+				n = plan.Cases[i].Entry
+			}
+			out = append(out, n)
+		}
+		return out
+	}
+	for _, c := range plan.Cases {
+		if (chosen || !plan.Study) && c.Entry != "" && !slices.Contains(out, c.Entry) {
+			out = append(out, c.Entry)
+		}
+	}
+	return out
 }

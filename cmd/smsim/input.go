@@ -129,6 +129,40 @@ func similar(name string) string {
 	return meant + "; bundled workloads: " + strings.Join(workloads.BundledNames(), ", ")
 }
 
+// splitKernel separates FILE:KERNEL; a name that is itself a file or a bundled workload has no kernel, nor has a path on a
+// drive (C:\kernel.ptx).
+func splitKernel(name string) (file, kernel string) {
+	if _, err := os.Stat(name); err == nil || isBundled(name) {
+		return name, ""
+	}
+	if i := strings.LastIndexByte(name, ':'); i > 0 && !strings.ContainsAny(name[i:], "/\\") {
+		return name[:i], name[i+1:]
+	}
+	return name, ""
+}
+
+// choose leaves the plan with the kernel or variant that stands behind the file in a name FILE:KERNEL; "" leaves all. Expected
+// output belongs to the kernel in the file.
+func choose(plan *workloads.Plan, name, kernel string) error {
+	switch {
+	case kernel == "":
+		return nil
+	case !plan.Study:
+		c := plan.Cases[0]
+		if kernel != c.Entry {
+			c.Expect = nil
+		}
+		c.Entry, c.EntryAt = kernel, strictyaml.Place{File: name}
+		return nil
+	}
+	known := plan.Variants()
+	plan.Cases = slices.DeleteFunc(plan.Cases, func(c *workloads.Case) bool { return c.Variant != kernel && c.Entry != kernel })
+	if len(plan.Cases) == 0 {
+		return &study.InputError{Err: fmt.Errorf("%s has no variant or kernel %q%s", plan.Path, kernel, strictyaml.DidYouMean(kernel, known))}
+	}
+	return nil
+}
+
 // bareKernel is the plan of a PTX file or a machine-code listing; applyLaunch fills in the launch.
 func (s *settings) bareKernel(name string, text []byte) *workloads.Plan {
 	at := strictyaml.Place{File: name}

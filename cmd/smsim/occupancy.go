@@ -20,8 +20,8 @@ func newOccupancy() *cobra.Command {
 		Long: `occupancy computes how many blocks of a kernel are resident on one SM, as NVIDIA's occupancy
 calculator does, with the arithmetic of every resource and the curves against block size,
 registers and shared memory. Registers and shared memory come from flags, or from a kernel: FILE
-is a PTX file, a workload or study file, or the name of a bundled workload. * marks the limiting
-resource, > the kernel's own place in a curve.`,
+is a PTX file, a workload or study file, or the name of a bundled workload, and FILE:KERNEL one
+kernel or variant of it. * marks the limiting resource, > the kernel's own place in a curve.`,
 		Example: `  smsim occupancy --arch 2.0 --block 224 --regs 48
   smsim occupancy --board "RTX 3060" --block 256 --regs 40 --shared 12288 --format json
   smsim occupancy kernel.ptx --kernel scale --block 128 --arch sm_86
@@ -180,8 +180,12 @@ func (s *settings) occupancyOfFile(cmd *cobra.Command, name string) ([]*study.Oc
 	if from, ok := s.origin("regs"); ok {
 		return nil, bad(from, fmt.Errorf("the registers are those of the kernel in %s", name))
 	}
-	plan, err := s.load(name, cmd.InOrStdin())
+	file, kernel := splitKernel(name)
+	plan, err := s.load(file, cmd.InOrStdin())
 	if err != nil {
+		return nil, err
+	}
+	if err := choose(plan, name, kernel); err != nil {
 		return nil, err
 	}
 	plan.Archs = nil // not all of a study; --arch names them
@@ -195,7 +199,7 @@ func (s *settings) occupancyOfFile(cmd *cobra.Command, name string) ([]*study.Oc
 		return study.OccupancyOfPlan(plan)
 	}
 	c := plan.Cases[0]
-	if names := s.list("kernel"); len(names) > 0 {
+	if names := s.list("kernel"); len(names) > 0 && kernel == "" {
 		plan.Cases = nil
 		for _, n := range names {
 			other := *c

@@ -21,9 +21,9 @@ are native or emulated there, and a picture. Architectures that cannot run it ar
 reason.
 
 FILE is a workload or study file, a bundled workload or a PTX file with its launch (--grid, --block,
---arg as in smsim run). Of a study all variants are ranked with the last launch, unless --launch and
---kernel choose.`,
-		Example: `  smsim rank ncc --kernel dp4a_c4
+--arg as in smsim run); FILE:KERNEL is one kernel or variant of it. Of a study all variants are
+ranked with the last launch, unless --launch and --kernel choose.`,
+		Example: `  smsim rank ncc:dp4a_c4
   smsim rank sha256 --boards all --format csv
   smsim rank kernel.ptx --grid 256 --block 128 --arg buf:1M --arg zero:1M --plots --out results`,
 		Args: oneFile,

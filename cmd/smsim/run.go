@@ -21,7 +21,8 @@ func newRun() *cobra.Command {
 
 FILE is a workload or study file (YAML, see docs/workloads.md), a PTX file or a machine-code
 listing (output of cuobjdump -sass or nvdisasm, see docs/sass.md) with the launch given by flags,
-the name of a bundled workload (ncc, sha256, gemm8, ...), or - for standard input.
+the name of a bundled workload (ncc, sha256, gemm8, ...), or - for standard input. FILE:KERNEL is
+one kernel or variant of it.
 
 A listing runs on the target it is for. It does not declare parameters: the arguments are laid out
 in order, each at the next multiple of its own size.
@@ -45,7 +46,7 @@ Exit code: 0 fine, 1 a simulation or a check failed, 2 wrong usage or input.`,
 		Example: `  smsim run workloads/ncc/study.yaml
   smsim run ncc --arch sm_86,sm_90 --launch 1024x2 --format json
   smsim run sha256 --set classes.shf.issue_interval=1
-  smsim run kernel.ptx --kernel saxpy --arch sm_89 --grid 128 --block 256 \
+  smsim run kernel.ptx:saxpy --arch sm_89 --grid 128 --block 256 \
       --arg x=buf:1M:seed=1 --arg y=zero:1M --arg u32:3
   cuobjdump -sass a.out | smsim run - --kernel saxpy --grid 128 --block 256 \
       --arg buf:1M --arg zero:1M --arg u32:3`,

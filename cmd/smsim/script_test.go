@@ -2,6 +2,7 @@ package main
 
 import (
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -18,11 +19,21 @@ func TestMain(m *testing.M) {
 	})
 }
 
-// TestScripts runs the command lines in testdata/script. The PTX files of testdata/ptx lie in each script's directory.
+// TestScripts runs the command lines in testdata/script. The PTX files of testdata/ptx lie in each script's directory, and the run files
+// that docs/workloads.md shows, as documented1.yaml and so on.
 func TestScripts(t *testing.T) {
 	ptx, err := filepath.Glob("testdata/ptx/*.ptx")
 	if err != nil || len(ptx) == 0 {
 		t.Fatal("no PTX files", err)
+	}
+	page, err := os.ReadFile("../../docs/workloads.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var documented []string
+	for _, part := range strings.Split(string(page), "\n```yaml\n")[1:] {
+		text, _, _ := strings.Cut(part, "\n```")
+		documented = append(documented, text)
 	}
 	testscript.Run(t, testscript.Params{
 		Dir:           "testdata/script",
@@ -34,6 +45,11 @@ func TestScripts(t *testing.T) {
 					return err
 				}
 				if err := os.WriteFile(filepath.Join(e.WorkDir, filepath.Base(f)), b, 0o644); err != nil {
+					return err
+				}
+			}
+			for i, text := range documented {
+				if err := os.WriteFile(filepath.Join(e.WorkDir, fmt.Sprintf("documented%d.yaml", i+1)), []byte(text), 0o644); err != nil {
 					return err
 				}
 			}

@@ -211,13 +211,17 @@ func (s *settings) format() (string, error) {
 	return f, nil
 }
 
-// plan reads the file and applies flags and environment.
+// plan reads FILE or FILE:KERNEL and applies flags and environment. A kernel behind the file's name stands before --kernel.
 func (s *settings) plan(name string, in io.Reader) (*workloads.Plan, error) {
-	plan, err := s.load(name, in)
+	file, kernel := splitKernel(name)
+	plan, err := s.load(file, in)
 	if err != nil {
 		return nil, err
 	}
-	return plan, s.fill(plan)
+	if err := s.fill(plan); err != nil {
+		return nil, err
+	}
+	return plan, choose(plan, name, kernel)
 }
 
 // fill applies flags and environment to what a file says.

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -21,11 +23,23 @@ func unknownCommand(cmd *cobra.Command, word string) error {
 	return usageError{fmt.Errorf("unknown command %q%s", word, strictyaml.DidYouMean(word, names))}
 }
 
-// flagError adds the nearest flag to the error about an unknown one.
+// flagError says what a flag takes, instead of which function could not parse its value, and adds the nearest flag to the error
+// about an unknown one.
 func flagError(cmd *cobra.Command, err error) error {
-	word, ok := strings.CutPrefix(err.Error(), "unknown flag: --")
-	if !ok {
-		return err
+	var value *pflag.InvalidValueError
+	if errors.As(err, &value) {
+		return valueError(value)
+	}
+	word, unknown := strings.CutPrefix(err.Error(), "unknown flag: --")
+	if !unknown {
+		// The flags of smsim have no letters: -arch is meant as --arch.
+		if _, word, unknown = strings.Cut(err.Error(), " in -"); !unknown {
+			return err
+		}
+		word, _, _ = strings.Cut(word, "=")
+		if cmd.Flags().Lookup(word) != nil {
+			return fmt.Errorf("unknown flag -%s; did you mean --%s?", word, word)
+		}
 	}
 	var names []string
 	cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
@@ -33,6 +47,22 @@ func flagError(cmd *cobra.Command, err error) error {
 		return fmt.Errorf("unknown flag --%s; did you mean --%s?", word, n)
 	}
 	return fmt.Errorf("unknown flag --%s", word)
+}
+
+// valueError is the error for a flag's value that is no number or no switch.
+func valueError(e *pflag.InvalidValueError) error {
+	if errors.Is(e, strconv.ErrRange) {
+		return fmt.Errorf("--%s: %s is out of range", e.GetFlag().Name, e.GetValue())
+	}
+	switch e.GetFlag().Value.Type() {
+	case "int":
+		return fmt.Errorf("--%s: %q is not a whole number", e.GetFlag().Name, e.GetValue())
+	case "uint", "uint64":
+		return fmt.Errorf("--%s: %q is not a whole number of 0 or more", e.GetFlag().Name, e.GetValue())
+	case "bool":
+		return fmt.Errorf("--%s: %q is neither true nor false", e.GetFlag().Name, e.GetValue())
+	}
+	return e
 }
 
 // oneFile accepts exactly one argument, the file.

@@ -85,11 +85,8 @@ func (v *validation) run(cmd *cobra.Command) error {
 	if !slices.Contains([]string{"text", "json", "csv"}, v.format) {
 		return usageError{fmt.Errorf("--format %s: use text, json or csv", v.format)}
 	}
-	if v.every < 1 || v.workers < 0 {
-		return usageError{errors.New("--every must be at least 1, --workers at least 0")}
-	}
-	if v.plots != (v.out != "") {
-		return usageError{errors.New("--plots and --out DIR go together")}
+	if err := v.check(); err != nil {
+		return err
 	}
 	var inputs []validate.Input
 	for _, i := range v.inputs {
@@ -117,6 +114,27 @@ func (v *validation) run(cmd *cobra.Command) error {
 	if n := rep.Failed(); n > 0 {
 		r := rep.FirstFailure()
 		return fmt.Errorf("%d rows could not be replayed; the first, %s %s: %s", n, r.Set, r.Name, strings.SplitN(r.Failure, "\n", 2)[0])
+	}
+	return nil
+}
+
+// check refuses numbers out of range and files that cannot be written: before the replays, which take minutes.
+func (v *validation) check() error {
+	switch {
+	case v.every < 1:
+		return usageError{fmt.Errorf("--every: must be 1 or more, not %d", v.every)}
+	case v.workers < 0:
+		return usageError{fmt.Errorf("--workers: %d is negative; 0 is one per CPU", v.workers)}
+	case v.plots != (v.out != ""):
+		return usageError{errors.New("--plots and --out DIR go together")}
+	}
+	if err := checkDir(v.out); err != nil {
+		return &study.InputError{Err: err}
+	}
+	if v.doc != "" {
+		if err := checkFile(v.doc); err != nil {
+			return usageError{fmt.Errorf("--doc: %w", err)}
+		}
 	}
 	return nil
 }

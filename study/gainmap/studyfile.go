@@ -72,7 +72,7 @@ func Load(name string) (*Study, error) {
 	text, err := os.ReadFile(name)
 	if err != nil {
 		if os.IsNotExist(err) {
-			return nil, fmt.Errorf("there is no gain map %q%s, and no such file", name, strictyaml.DidYouMean(name, Names()))
+			return nil, fmt.Errorf("there is no file and no bundled gain map %q%s", name, strictyaml.DidYouMean(name, Names()))
 		}
 		return nil, fmt.Errorf("cannot read %s: %w", name, err)
 	}

@@ -1,0 +1,91 @@
+package study
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/sarchlab/smsim/workloads"
+)
+
+// Inputs of a run, as smsim validate names them.
+const (
+	inputPTX  = "ptx"
+	inputSASS = "sass"
+)
+
+func inputOf(f *workloads.KernelFile) string {
+	if f.IsListing() {
+		return inputSASS
+	}
+	return inputPTX
+}
+
+// inputName names an input in a report.
+func inputName(input string) string {
+	if input == inputSASS {
+		return "machine code"
+	}
+	return "PTX"
+}
+
+// measuredArch is the architecture whose kernels were timed on hardware, an H200.
+const measuredArch = "sm_90"
+
+// unseen is the error of the cycles of real kernels that were written and measured after the model, per cent of the measured cycles:
+// the 201 launches of study/validate/testdata/heldout4 at first sight, caches warm and cold. It is what a kernel of somebody else's can
+// expect, unlike the errors in docs/validation.md of kernels that the model has seen.
+var unseen = map[string]struct{ median, mean string }{
+	inputSASS: {"3 to 4 %", "7 %"},
+	inputPTX:  {"6 to 7 %", "14 %"},
+}
+
+// restsOn says what a report's numbers rest on: the confidence of the architectures' numbers, and the error of the way from the kernel
+// files to cycles. It is "" if nothing ran.
+func restsOn(rep *Report) string {
+	c := confidence(rep)
+	if c == "" {
+		return ""
+	}
+	return confidenceWords(c) + " " + inputWords(rep)
+}
+
+// confidence is the weakest confidence among the runs.
+func confidence(rep *Report) string {
+	worst := ""
+	rank := map[string]int{"measured": 1, "published": 2, "derived": 3, "assumed": 4}
+	for i := range rep.Runs {
+		if c := rep.Runs[i].Confidence; rank[c] > rank[worst] {
+			worst = c
+		}
+	}
+	return worst
+}
+
+func confidenceWords(c string) string {
+	switch c {
+	case "measured":
+		return "Confidence: measured. The model's numbers that mattered were measured on hardware."
+	case "published":
+		return "Confidence: published. Some of the numbers that mattered come from documents or others' measurements."
+	case "derived":
+		return "Confidence: derived. Some of the numbers that mattered are inferred from published ones."
+	}
+	return "Confidence: " + c + ". Some of the numbers that mattered are assumed (smsim arch show NAME lists them); treat differences " +
+		"that hang on them with care."
+}
+
+// inputWords gives the measured error of cycles for the kinds of kernel files that ran.
+func inputWords(rep *Report) string {
+	where := "on an H200"
+	if others := slices.DeleteFunc(rep.Archs(), func(a string) bool { return a == measuredArch }); len(others) > 0 {
+		where = "on an H200; no kernel was timed on " + strings.Join(others, ", ")
+	}
+	s, p := unseen[inputSASS], unseen[inputPTX]
+	if !slices.ContainsFunc(rep.Runs, func(r Run) bool { return r.Input == inputPTX }) {
+		return fmt.Sprintf("From machine code, the cycles of kernels that the model had not seen were off by %s in the median, %s on average (%s).",
+			s.median, s.mean, where)
+	}
+	return fmt.Sprintf("From PTX, whose instructions and their order smsim chooses in place of ptxas, the cycles of kernels that the model had not seen "+
+		"were off by %s in the median, %s on average; from machine code by %s and %s (%s).", p.median, p.mean, s.median, s.mean, where)
+}
