@@ -26,7 +26,7 @@ func decAtom(d *decoder) {
 		sized := *d.in
 		sized.Mod.Size = uint8(memSize(mod))
 	}
-	mo := d.newMemop(0)
+	mo := d.newMemop()
 	if d.err != nil {
 		return
 	}
@@ -91,10 +91,7 @@ func execAtom(w *Warp, u *uop, m uint32) {
 	w.addresses(mo, &w.addr)
 	e := w.e
 	e.Load, e.Store, e.Size = true, true, uint8(mo.size)
-	space, ok := w.resolve(mo, &w.addr, m)
-	if !ok {
-		return
-	}
+	space := w.resolve(mo, &w.addr, m)
 	v, vh, c, ch := w.val(&a.val[0]), w.k.zero, w.val(&a.cmp[0]), w.k.zero
 	if mo.size == 8 {
 		vh, ch = w.val(&a.val[1]), w.val(&a.cmp[1])

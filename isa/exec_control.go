@@ -286,7 +286,7 @@ func decB2R(d *decoder) { d.u.exec = execB2R }
 // execB2R reads the result of the warp's last barrier reduction.
 func execB2R(w *Warp, u *uop, m uint32) {
 	if u.nd > 0 {
-		w.spreadValue(u, 0, m, w.barResult)
+		w.spreadValue(u, m, w.barResult)
 	}
 	w.setPred(u.pd[0], m, nonzeroMask(w.barResult))
 }

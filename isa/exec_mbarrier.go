@@ -101,7 +101,7 @@ func decSYNCS(d *decoder) {
 		d.failf("%s without an operation", d.in.Op)
 		return
 	}
-	mo := d.newMemop(0)
+	mo := d.newMemop()
 	if d.err != nil {
 		return
 	}

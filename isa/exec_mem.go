@@ -118,8 +118,8 @@ func spaceOf(op Op) Space {
 	return SpaceGeneric
 }
 
-// newMemop decodes the parts that all memory instructions have.
-func (d *decoder) newMemop(addr int) *memop {
+// newMemop decodes the parts that all memory instructions have; the address is the first operand.
+func (d *decoder) newMemop() *memop {
 	mo := &memop{space: spaceOf(d.in.Op), size: memSize(&d.in.Mod), ext: d.in.Mod.Type}
 	switch mo.size {
 	case 1, 2, 4, 8, 16, octetBytes:
@@ -127,13 +127,13 @@ func (d *decoder) newMemop(addr int) *memop {
 		d.failf("%s of %d bytes: 1, 2, 4, 8 or 16 are possible", d.in.Op, mo.size)
 	}
 	mo.words = int(max(mo.size/4, 1))
-	d.address(d.vals[addr], mo)
+	d.address(d.vals[0], mo)
 	d.u.mem = mo
 	return mo
 }
 
 func decLoad(d *decoder) {
-	mo := d.newMemop(0)
+	mo := d.newMemop()
 	if d.err != nil {
 		return
 	}
@@ -159,10 +159,7 @@ func execLoad(w *Warp, u *uop, m uint32) {
 	mo := u.mem
 	w.addresses(mo, &w.addr)
 	w.e.Load, w.e.Size = true, uint8(mo.size)
-	space, ok := w.resolve(mo, &w.addr, m)
-	if !ok {
-		return
-	}
+	space := w.resolve(mo, &w.addr, m)
 	if mo.size >= 4 && (space == SpaceGlobal || space == SpaceShared) && w.loadWords(u, space, m) {
 		return
 	}
@@ -319,12 +316,12 @@ func (w *Warp) buffer(addr, size uint64) *Buffer {
 
 // resolve turns generic addresses into those of their space and reports the access in the effect. The lanes of a generic access
 // may be in different spaces; then the effect names the space of the lowest lane, and bytes resolves each lane.
-func (w *Warp) resolve(mo *memop, addr *[warpLanes]uint64, m uint32) (Space, bool) {
+func (w *Warp) resolve(mo *memop, addr *[warpLanes]uint64, m uint32) Space {
 	e := w.e
 	e.Addr = addr
 	e.Space = mo.space
 	if mo.space != SpaceGeneric {
-		return mo.space, true
+		return mo.space
 	}
 	first := lowest(m)
 	s := genericSpace(addr[first], mo.wide)
@@ -336,7 +333,7 @@ func (w *Warp) resolve(mo *memop, addr *[warpLanes]uint64, m uint32) (Space, boo
 	}
 	e.Space = s
 	if mixed {
-		return SpaceGeneric, true
+		return SpaceGeneric
 	}
 	if s != SpaceGlobal {
 		for r := m; r != 0; r &= r - 1 {
@@ -344,7 +341,7 @@ func (w *Warp) resolve(mo *memop, addr *[warpLanes]uint64, m uint32) (Space, boo
 			addr[l] = windowOffset(addr[l], s, mo.wide)
 		}
 	}
-	return s, true
+	return s
 }
 
 // genericSpace is the space a generic address lies in.
@@ -410,7 +407,7 @@ func (w *Warp) bytes(space Space, lane int, addr, size uint64) []byte {
 }
 
 func decStore(d *decoder) {
-	mo := d.newMemop(0)
+	mo := d.newMemop()
 	if d.err != nil {
 		return
 	}
@@ -435,10 +432,7 @@ func execStore(w *Warp, u *uop, m uint32) {
 	mo := u.mem
 	w.addresses(mo, &w.addr)
 	w.e.Store, w.e.Size = true, uint8(mo.size)
-	space, ok := w.resolve(mo, &w.addr, m)
-	if !ok {
-		return
-	}
+	space := w.resolve(mo, &w.addr, m)
 	if mo.size >= 4 && (space == SpaceGlobal || space == SpaceShared) && w.storeWords(u, space, m) {
 		return
 	}
@@ -468,7 +462,7 @@ func execStore(w *Warp, u *uop, m uint32) {
 // decLDGSTS copies from global memory to shared memory; a false predicate source writes zeros.
 func decLDGSTS(d *decoder) {
 	u := d.u
-	mo := d.newMemop(0) // shared
+	mo := d.newMemop() // shared
 	to := *mo
 	to.space = SpaceShared
 	from := *mo

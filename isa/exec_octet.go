@@ -119,8 +119,8 @@ func execOctetLoad(w *Warp, u *uop, m uint32) {
 	mo := u.mem
 	w.addresses(mo, &w.addr)
 	w.e.Load, w.e.Size = true, octetBytes
-	space, ok := w.resolve(mo, &w.addr, m)
-	for r := m; ok && r != 0; r &= r - 1 {
+	space := w.resolve(mo, &w.addr, m)
+	for r := m; r != 0; r &= r - 1 {
 		l := lowest(r)
 		mem := w.bytes(space, l, w.addr[l], octetBytes)
 		if mem == nil {
@@ -138,8 +138,8 @@ func execOctetStore(w *Warp, u *uop, m uint32) {
 	mo := u.mem
 	w.addresses(mo, &w.addr)
 	w.e.Store, w.e.Size = true, octetBytes
-	space, ok := w.resolve(mo, &w.addr, m)
-	for r := m; ok && r != 0; r &= r - 1 {
+	space := w.resolve(mo, &w.addr, m)
+	for r := m; r != 0; r &= r - 1 {
 		l := lowest(r)
 		mem := w.bytes(space, l, w.addr[l], octetBytes)
 		if mem == nil {

@@ -2,7 +2,7 @@ package isa
 
 // decQSPC is QSPC.E.G, .S and .L: does a generic address lie in the space. The value result is not used by compilers; it is 0.
 func decQSPC(d *decoder) {
-	mo := d.newMemop(0)
+	mo := d.newMemop()
 	if d.err != nil {
 		return
 	}
@@ -26,7 +26,7 @@ func execQSPC(w *Warp, u *uop, m uint32) {
 		}
 	}
 	if u.nd > 0 {
-		w.spreadValue(u, 0, m, 0)
+		w.spreadValue(u, m, 0)
 	}
 	w.setPred(u.pd[0], m, in)
 }

@@ -67,17 +67,17 @@ func execVOTE(w *Warp, u *uop, m uint32) {
 		r = v != 0
 	}
 	if u.nd > 0 {
-		w.spreadValue(u, 0, m, v)
+		w.spreadValue(u, m, v)
 	}
 	w.setPred(u.pd[0], m, -bit(r))
 }
 
-// spreadValue writes one value to result i: to the executing lanes of a general register, to all of a uniform one.
-func (w *Warp) spreadValue(u *uop, i int, m, v uint32) {
-	if u.in.Dst[0].Kind == KindUReg || int(u.d[i]) >= w.k.nRegs {
+// spreadValue writes one value to the first result: to the executing lanes of a general register, to all of a uniform one.
+func (w *Warp) spreadValue(u *uop, m, v uint32) {
+	if u.in.Dst[0].Kind == KindUReg || int(u.d[0]) >= w.k.nRegs {
 		m = allLanes
 	}
-	d := &w.regs[u.d[i]]
+	d := &w.regs[u.d[0]]
 	for r := m; r != 0; r &= r - 1 {
 		d[lowest(r)] = v
 	}
@@ -165,7 +165,7 @@ func execREDUX(w *Warp, u *uop, m uint32) {
 			v &= x
 		}
 	}
-	w.spreadValue(u, 0, m, v)
+	w.spreadValue(u, m, v)
 }
 
 func decELECT(d *decoder) { d.u.exec = execELECT }
@@ -174,7 +174,7 @@ func decELECT(d *decoder) { d.u.exec = execELECT }
 func execELECT(w *Warp, u *uop, m uint32) {
 	l := uint32(lowest(m))
 	if u.nd > 0 {
-		w.spreadValue(u, 0, m, l)
+		w.spreadValue(u, m, l)
 	}
 	w.setPred(u.pd[0], m, 1<<l)
 }
@@ -194,7 +194,7 @@ func execR2UR(w *Warp, u *uop, m uint32) {
 		l := lowest(r)
 		others |= bit(v[l] != chosen) << uint(l)
 	}
-	w.spreadValue(u, 0, allLanes, chosen)
+	w.spreadValue(u, allLanes, chosen)
 	w.setPred(u.pd[0], m, others)
 }
 

@@ -101,9 +101,6 @@ func B(n Reg) Operand { return Operand{Kind: KindBarrier, Reg: n} }
 // UP is uniform predicate n.
 func UP(n Reg) Operand { return Operand{Kind: KindUPred, Reg: n} }
 
-// RL is the general register pair n, n+1.
-func RL(n Reg) Operand { return Operand{Kind: KindReg, Reg: n, Flags: Wide64} }
-
 // Negated is the operand with its arithmetic (for predicates: logical) negation toggled.
 func (o Operand) Negated() Operand { o.Flags ^= Neg; return o }
 

@@ -64,7 +64,7 @@ func (in *Inst) check(t *Target, insts int) error {
 		default:
 			return fmt.Errorf("result %d is %s: only registers and predicates can be written", i+1, o.format(t.SM))
 		}
-		if err := in.checkOperand(o, t, insts, true); err != nil {
+		if err := in.checkOperand(o, t, insts); err != nil {
 			return fmt.Errorf("result %d: %w", i+1, err)
 		}
 	}
@@ -78,7 +78,7 @@ func (in *Inst) check(t *Target, insts int) error {
 		default:
 			vs++
 		}
-		if err := in.checkOperand(o, t, insts, false); err != nil {
+		if err := in.checkOperand(o, t, insts); err != nil {
 			return fmt.Errorf("source %d: %w", i+1, err)
 		}
 	}
@@ -103,7 +103,7 @@ func span1(from, to int8) string {
 	return fmt.Sprintf("%d to %d", from, to)
 }
 
-func (in *Inst) checkOperand(o *Operand, t *Target, insts int, dst bool) error {
+func (in *Inst) checkOperand(o *Operand, t *Target, insts int) error {
 	bad := func(r Reg, zero Reg) bool { return r != zero && (r >= VirtualBase || int(r) >= t.MaxRegs) }
 	switch o.Kind {
 	case KindReg:

@@ -3,6 +3,7 @@ package plots
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/sarchlab/smsim/sim"
 )
@@ -50,6 +51,22 @@ func exampleResults(archs ...string) []sim.Result {
 
 func mathClass(c sim.ClassCount) bool { return c.Pipe == "alu" || c.Pipe == "fma" }
 
+// barsOf has a group of bars for each architecture and a series for each variant.
+func barsOf(results []sim.Result, of func(*sim.Result) float64) *Bars {
+	b := &Bars{XLabel: "architecture"}
+	for i := range results {
+		indexOf(&b.Series, results[i].Variant)
+		indexOf(&b.Groups, results[i].Arch)
+	}
+	for range b.Series {
+		b.Values = append(b.Values, slices.Repeat([]float64{math.NaN()}, len(b.Groups)))
+	}
+	for i := range results {
+		b.Values[indexOf(&b.Series, results[i].Variant)][indexOf(&b.Groups, results[i].Arch)] = of(&results[i])
+	}
+	return b
+}
+
 // exampleFigures are the pictures of the golden test, by file name.
 func exampleFigures() map[string]Figure {
 	must := func(f Figure, err error) Figure {
@@ -58,16 +75,17 @@ func exampleFigures() map[string]Figure {
 		}
 		return f
 	}
-	mcols := Metric{"throughput (million columns/s)", func(r *sim.Result) float64 { return 4e7 / float64(r.Cycles) }}
 	seven := []string{"sm_61", "sm_75", "sm_80", "sm_86", "sm_89", "sm_90", "sm_120"}
 	figures := map[string]Figure{}
-	b, err := ThroughputBars("NCC 16×16: what DP4A gives", exampleResults(seven...), mcols, "imad 1 column")
+	b := barsOf(exampleResults(seven...), func(r *sim.Result) float64 { return 4e7 / float64(r.Cycles) })
+	b.Title, b.YLabel, b.Baseline = "NCC 16×16: what DP4A gives", "throughput (million columns/s)", "imad 1 column"
 	b.Note = "256 threads a block, 4 blocks a SM; one SM at the board's clock"
-	figures["throughput"] = must(b, err)
+	figures["throughput"] = b
 	two := exampleResults("sm_75", "sm_90")
 	two = append(append([]sim.Result{}, two[0], two[3]), two[6:8]...)
-	small, err := ThroughputBars("Two variants", two, IPC, "")
-	figures["throughput_few"] = must(small, err)
+	small := barsOf(two, func(r *sim.Result) float64 { return r.IPC })
+	small.Title, small.YLabel = "Two variants", "warp-instructions per cycle per SM"
+	figures["throughput_few"] = small
 	states, err := WarpStateStacks("NCC on sm_86: where the warps' cycles go", exampleResults("sm_86"))
 	figures["warp_states"] = must(states, err)
 	all, err := WarpStateStacks("NCC: where the warps' cycles go", exampleResults("sm_75", "sm_80", "sm_90"))

@@ -243,13 +243,6 @@ func TestOddFigures(t *testing.T) {
 
 func TestResults(t *testing.T) {
 	results := exampleResults("sm_75", "sm_80")
-	b, err := ThroughputBars("t", results, IPC, "")
-	if err != nil || len(b.Series) != 6 || len(b.Groups) != 2 || b.Values[2][1] != results[8].IPC {
-		t.Errorf("%+v, %v", b, err)
-	}
-	if _, err := ThroughputBars("t", append(results, results[3]), IPC, ""); err == nil || err.Error() != "two results of dp4a 1 column on sm_75 in one picture" {
-		t.Error(err)
-	}
 	if _, err := WarpStateStacks("t", []sim.Result{{Kernel: "k"}}); err == nil || err.Error() != "k has no warp-cycles" {
 		t.Error(err)
 	}
@@ -265,10 +258,6 @@ func TestResults(t *testing.T) {
 	}
 	if pt := PointOf(&r, L2, mathClass); pt.Intensity != 0.5 {
 		t.Errorf("%+v", pt)
-	}
-	q := CurvesOf("t", results, ResidentWarps, IPC, func(r *sim.Result) string { return r.Arch })
-	if len(q.Lines) != 2 || len(q.Lines[1].X) != 6 || q.Lines[1].X[1] != 16 {
-		t.Errorf("%+v", q)
 	}
 }
 

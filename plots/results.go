@@ -9,15 +9,6 @@ import (
 	"github.com/sarchlab/smsim/sim"
 )
 
-// Metric is a number of a result that can be drawn.
-type Metric struct {
-	Label string // axis label with unit
-	Of    func(*sim.Result) float64
-}
-
-// IPC is warp-instructions per cycle of the SM.
-var IPC = Metric{"warp-instructions per cycle per SM", func(r *sim.Result) float64 { return r.IPC }}
-
 // RunName names a result in a picture: its variant (or kernel), with the architecture if the results have several.
 func RunName(r *sim.Result, withArch bool) string {
 	name := r.Variant
@@ -37,36 +28,6 @@ func severalArchs(results []sim.Result) bool {
 		}
 	}
 	return false
-}
-
-// ThroughputBars draws a metric of variants (series) on architectures (groups), both in order of appearance. Two
-// results of one variant on one architecture are an error. baseline is the variant for the speed-up panel, or "".
-func ThroughputBars(title string, results []sim.Result, m Metric, baseline string) (*Bars, error) {
-	b := &Bars{Title: title, YLabel: m.Label, XLabel: "architecture", Baseline: baseline}
-	for i := range results {
-		r := &results[i]
-		s, g := indexOf(&b.Series, RunName(r, false)), indexOf(&b.Groups, r.Arch)
-		for len(b.Values) <= s {
-			b.Values = append(b.Values, nil)
-		}
-		for len(b.Values[s]) <= g {
-			b.Values[s] = append(b.Values[s], math.NaN())
-		}
-		if !math.IsNaN(b.Values[s][g]) {
-			return nil, fmt.Errorf("two results of %s on %s in one picture", b.Series[s], r.Arch)
-		}
-		v := m.Of(r)
-		if !finite(v) {
-			return nil, fmt.Errorf("%s of %s on %s is %g", m.Label, b.Series[s], r.Arch, v)
-		}
-		b.Values[s][g] = v
-	}
-	for s := range b.Values {
-		for len(b.Values[s]) < len(b.Groups) {
-			b.Values[s] = append(b.Values[s], math.NaN())
-		}
-	}
-	return b, nil
 }
 
 // indexOf finds the name in the list, appending it if it is new.
@@ -138,25 +99,6 @@ func PipeBars(title string, results []sim.Result) (*Bars, error) {
 	}
 	return b, nil
 }
-
-// CurvesOf draws a metric against another number of the results; results of one series make one line.
-func CurvesOf(title string, results []sim.Result, x, y Metric, series func(*sim.Result) string) *Curves {
-	q := &Curves{Title: title, XLabel: x.Label, YLabel: y.Label}
-	var names []string
-	for i := range results {
-		r := &results[i]
-		s := indexOf(&names, series(r))
-		if s == len(q.Lines) {
-			q.Lines = append(q.Lines, Curve{Name: names[s]})
-		}
-		q.Lines[s].X = append(q.Lines[s].X, x.Of(r))
-		q.Lines[s].Y = append(q.Lines[s].Y, y.Of(r))
-	}
-	return q
-}
-
-// ResidentWarps is the average number of resident warps.
-var ResidentWarps = Metric{"resident warps per SM", func(r *sim.Result) float64 { return r.Occupancy.AchievedWarps }}
 
 // Level is where a roofline counts traffic.
 type Level uint8

@@ -42,7 +42,7 @@ func (e *StuckError) Error() string {
 	return s
 }
 
-func (s *SM) fail(p *smsp, w *warp, idx int32, err error) {
+func (s *SM) fail(w *warp, err error) {
 	s.Engine().Fail(&ExecutionError{Cycle: s.Engine().Cycle(), Block: w.block.index, Warp: w.w.Index, Err: err})
 }
 

@@ -25,7 +25,7 @@ func (p *smsp) issue(i int, t uint64, dual bool) (again bool) {
 	}
 	e := &p.eff
 	if err := w.w.Step(e); err != nil {
-		sm.fail(p, w, idx, err)
+		sm.fail(w, err)
 		return false
 	}
 	sm.steps++

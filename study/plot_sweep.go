@@ -18,7 +18,7 @@ type sweepMetric struct {
 
 // sweepMetrics are the numbers that can be drawn of a sweep, the usual ones first.
 var sweepMetrics = []sweepMetric{
-	{"ipc", plots.IPC.Label, func(r *Run) (float64, bool) { return r.IPC, true }},
+	{"ipc", "warp-instructions per cycle per SM", func(r *Run) (float64, bool) { return r.IPC, true }},
 	{"cycles", "cycles", func(r *Run) (float64, bool) { return float64(r.Cycles), true }},
 	{"work", "work per cycle of one SM", func(r *Run) (float64, bool) { return r.WorkCycle, r.WorkCycle > 0 }},
 	{"occupancy", "resident warps / most possible", func(r *Run) (float64, bool) { return r.Occupancy.Achieved, true }},

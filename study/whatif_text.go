@@ -260,11 +260,7 @@ func whatIfFigures(x *WhatIf) ([]figure, error) {
 	for i := range x.Responses {
 		r := &x.Responses[i]
 		name := fileName(strings.Trim(r.Arch+"_"+r.Variant+"_"+r.Launch, "_"))
-		f, err := responseFigure(r)
-		if err != nil {
-			return nil, err
-		}
-		figs = append(figs, figure{"whatif_" + name, f, 0})
+		figs = append(figs, figure{"whatif_" + name, responseFigure(r), 0})
 		runs := []Run{r.Base}
 		runs[0].Result.Variant = "unchanged"
 		for _, p := range r.Points {
@@ -283,7 +279,7 @@ func whatIfFigures(x *WhatIf) ([]figure, error) {
 	return figs, nil
 }
 
-func responseFigure(r *Response) (plots.Figure, error) {
+func responseFigure(r *Response) plots.Figure {
 	title := "What if: " + RunName(&r.Base)
 	var numeric []int // changes with several numeric values
 	values := make([][]float64, len(r.Changes))
@@ -308,7 +304,7 @@ func responseFigure(r *Response) (plots.Figure, error) {
 	}
 	switch {
 	case several == 2 && len(numeric) == 2:
-		return heatOf(r, title, numeric[0], numeric[1], values), nil
+		return heatOf(r, title, numeric[0], numeric[1], values)
 	case several == 1 && len(numeric) == 1:
 		k := numeric[0]
 		q := &plots.Curves{Title: title, XLabel: axisLabel(r.Changes[k].Key), YLabel: "speed-up over the unchanged architecture"}
@@ -323,7 +319,7 @@ func responseFigure(r *Response) (plots.Figure, error) {
 		if v, err := strconv.ParseFloat(r.Before[k], 64); err == nil {
 			q.Lines = append(q.Lines, plots.Curve{Name: "now", X: []float64{v}, Y: []float64{1}})
 		}
-		return q, nil
+		return q
 	}
 	b := &plots.Bars{Title: title, YLabel: "speed-up over the unchanged architecture", XLabel: "change", Series: []string{"speed-up"}, Limit: 1, LimitLabel: "1: no gain", Values: [][]float64{nil}}
 	for _, p := range r.Points {
@@ -336,5 +332,5 @@ func responseFigure(r *Response) (plots.Figure, error) {
 	b.Note = firstOf(bars, len(b.Groups), "changes")
 	n := min(bars, len(b.Groups))
 	b.Groups, b.Values[0] = b.Groups[:n], b.Values[0][:n]
-	return b, nil
+	return b
 }

@@ -7,9 +7,17 @@ import (
 	"github.com/sarchlab/smsim/isa/ptx"
 )
 
-// checkNames resolves every name of the kernel and of the device functions it calls.
+// checkNames resolves every name of the module's own declarations, of the kernel and of the device functions it calls.
 func checkNames(m *ptx.Module, src *ptx.Func) []error {
 	var errs []error
+	add := func(err error) {
+		if found, ok := err.(ptx.Errors); ok {
+			for _, e := range found {
+				errs = append(errs, e)
+			}
+		}
+	}
+	add(ptx.CheckModule(m))
 	seen := map[*ptx.Func]bool{}
 	var visit func(fu *ptx.Func)
 	var body func(b *ptx.Block)
@@ -35,11 +43,7 @@ func checkNames(m *ptx.Module, src *ptx.Func) []error {
 			return
 		}
 		seen[fu] = true
-		if found, ok := ptx.Check(fu, m).(ptx.Errors); ok {
-			for _, e := range found {
-				errs = append(errs, e)
-			}
-		}
+		add(ptx.Check(fu, m))
 		body(fu.Body)
 	}
 	visit(src)

@@ -31,7 +31,7 @@ type joiner struct {
 	defs   []defSite
 	b      *block
 	groups map[wordAccesses][]int // places in the block
-	moves  map[int][]isa.Inst // copies to be put before a place
+	moves  map[int][]isa.Inst     // copies to be put before a place
 }
 
 func (j *joiner) block(b *block) {

@@ -13,9 +13,9 @@ func Check(f *Func, m *Module) error {
 	return checkIn(f, m, moduleScope(m))
 }
 
-// CheckAll checks the module's own declarations and every function body.
+// CheckAll is CheckModule and Check of every function.
 func CheckAll(m *Module) error {
-	all := checkModule(m)
+	all, _ := CheckModule(m).(Errors)
 	s := moduleScope(m)
 	for _, f := range m.Funcs {
 		if err, ok := checkIn(f, m, s).(Errors); ok {
@@ -53,8 +53,9 @@ func checkIn(f *Func, m *Module, module *scope) error {
 	return c.errs
 }
 
-// checkModule reports variables declared twice and aliases and initialisers that name nothing.
-func checkModule(m *Module) Errors {
+// CheckModule reports what is wrong outside of functions: variables declared twice, aliases and initialisers that name nothing. It
+// returns nil or Errors, as Check.
+func CheckModule(m *Module) error {
 	c := &checker{m: m}
 	s := newScope(nil, nil)
 	whole := moduleScope(m)
@@ -70,6 +71,9 @@ func checkModule(m *Module) Errors {
 		if whole.function(a.Target) == nil {
 			c.errorAt(a.Pos, didYouMean(a.Target, whole.candidates(false)), ".alias of %s, which is not a function of this file", a.Target)
 		}
+	}
+	if len(c.errs) == 0 {
+		return nil
 	}
 	return c.errs
 }

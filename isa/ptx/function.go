@@ -5,9 +5,8 @@ import (
 	"strings"
 )
 
-// linked parses a declaration that starts with a linking directive, an entry or a function. depth > 0 means within
-// a body, where only variables may stand.
-func (p *parser) linked(depth int) bool {
+// linked parses a declaration that starts with a linking directive, an entry or a function.
+func (p *parser) linked() bool {
 	var link linkage
 	for p.tok.kind == tokDot {
 		word := p.text(p.tok)

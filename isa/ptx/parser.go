@@ -275,7 +275,7 @@ func (p *parser) moduleStatement() bool {
 		p.m.Pragmas = append(p.m.Pragmas, texts...)
 		return ok
 	case ".visible", ".extern", ".weak", ".common", ".entry", ".func":
-		return p.linked(0)
+		return p.linked()
 	default:
 		if isSpace(word) {
 			return p.variables(func(v *Var) { p.m.Vars = append(p.m.Vars, v) }, linkage{})

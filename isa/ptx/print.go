@@ -2,22 +2,13 @@ package ptx
 
 import (
 	"fmt"
-	"io"
 	"sort"
 	"strconv"
 	"strings"
 )
 
-// Print writes the module as PTX text. Parsing that text gives the same module apart from positions and the text of
-// comments: Print(Parse(Print(m))) equals Print(m).
-func Print(w io.Writer, m *Module) error {
-	p := printer{}
-	p.module(m)
-	_, err := io.WriteString(w, p.b.String())
-	return err
-}
-
-// String is the module as PTX text.
+// String is the module as PTX text. Parsing it gives the same module apart from positions and the text of comments: what is printed of
+// that is the same text.
 func (m *Module) String() string {
 	p := printer{}
 	p.module(m)

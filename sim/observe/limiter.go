@@ -42,13 +42,13 @@ func Limit(r *sim.Result) sim.Limiter {
 		return sim.Limiter{Kind: sim.LimitIssue, What: "issue", Sentence: fmt.Sprintf(
 			"issue: the schedulers issue in %s of their cycles; %.1f warp-cycles of eligible warps waiting for a slot per issued instruction", percent(r.IssueSlots.Utilization), s.perIssue(sim.NotSelected))}
 	case pipe != nil && top == sim.MathPipeThrottle && pipe.Utilization >= busyIssue && pipe.Utilization >= r.IssueSlots.Utilization-nearIssue:
-		return pipeLimit(r, s, pipe)
+		return pipeLimit(s, pipe)
 	case r.IssueSlots.Utilization >= busyIssue && s.cycles[sim.NotSelected] >= s.cycles[top]:
 		return sim.Limiter{Kind: sim.LimitIssue, What: "issue", Sentence: fmt.Sprintf(
 			"issue: the schedulers issue in %s of their cycles, and more warps are eligible and wait for a slot (%.1f warp-cycles per issued instruction) than wait for anything else",
 			percent(r.IssueSlots.Utilization), s.perIssue(sim.NotSelected))}
 	case pipe != nil && pipe.Utilization >= saturated && wait > 0:
-		return pipeLimit(r, s, pipe)
+		return pipeLimit(s, pipe)
 	}
 	return byWait(r, s, top, share, pipe)
 }
@@ -109,7 +109,7 @@ func busiest(r *sim.Result) *sim.PipeUse {
 
 // pipeLimit names a busy pipe. The evidence is the throttle that warps wait in; where they wait much more for results, as for
 // those of a busy memory pipe with little in flight, it is that.
-func pipeLimit(r *sim.Result, t *states, p *sim.PipeUse) sim.Limiter {
+func pipeLimit(t *states, p *sim.PipeUse) sim.Limiter {
 	s := sim.MathPipeThrottle
 	for _, c := range []sim.WarpState{sim.MIOThrottle, sim.LGThrottle, sim.TexThrottle, sim.DispatchStall} {
 		if t.cycles[c] > t.cycles[s] {
@@ -217,10 +217,10 @@ func byWait(r *sim.Result, t *states, top sim.WarpState, share float64, pipe *si
 	switch top {
 	case sim.MathPipeThrottle, sim.MIOThrottle, sim.LGThrottle, sim.TexThrottle:
 		if pipe != nil && pipe.Utilization >= strained {
-			return pipeLimit(r, t, pipe)
+			return pipeLimit(t, pipe)
 		}
 		if top == sim.LGThrottle {
-			return memoryLimit(r, t, top, why)
+			return memoryLimit(r, top, why)
 		}
 		if pipe != nil {
 			return sim.Limiter{Kind: sim.LimitPipe, What: pipe.Name, Sentence: fmt.Sprintf("%s pipe: warps wait for it in %s (%s) though it is used in %s of the cycles: its work comes in bursts",
@@ -273,7 +273,7 @@ func bandwidth(r *sim.Result, top sim.WarpState, why string) (sim.Limiter, bool)
 		level, does, bytes, most, why, awaited(top), top)}, true
 }
 
-func memoryLimit(r *sim.Result, t *states, top sim.WarpState, why string) sim.Limiter {
+func memoryLimit(r *sim.Result, top sim.WarpState, why string) sim.Limiter {
 	if b, ok := bandwidth(r, top, why); ok {
 		return b
 	}

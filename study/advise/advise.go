@@ -152,8 +152,8 @@ func Advise(plan *workloads.Plan, opt Options) (*Advice, error) {
 	if a.Warps, err = a.residentWarps(plan, changed, opt); err != nil {
 		return nil, err
 	}
-	a.Work, err = a.independentWork(plan, changed, gain, opt)
-	return a, err
+	a.Work = a.independentWork(plan, changed, gain, opt)
+	return a, nil
 }
 
 // subject is the rewritten kernel of which is told what would have to change for it to pay: all rewrites that are taken, or else the best

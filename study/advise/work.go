@@ -32,7 +32,7 @@ var pieces = [...]int{2, 4, 8}
 
 // independentWork simulates the kernel and the rewrites with several pieces of work a thread, on the architectures on which they do not pay
 // as launched, until they do.
-func (a *Advice) independentWork(plan, changed *workloads.Plan, gain map[string]float64, opt Options) (map[string]Work, error) {
+func (a *Advice) independentWork(plan, changed *workloads.Plan, gain map[string]float64, opt Options) map[string]Work {
 	out := map[string]Work{}
 	for _, arch := range a.Archs {
 		if _, ran := gain[arch]; !ran || gain[arch] >= paysAt {
@@ -55,7 +55,7 @@ func (a *Advice) independentWork(plan, changed *workloads.Plan, gain map[string]
 		}
 		out[arch] = w
 	}
-	return out, nil
+	return out
 }
 
 // piecesOn compares the kernel and its rewrite with n pieces of work a thread.

@@ -74,9 +74,6 @@ var familyList = sync.OnceValues(func() ([]Family, error) {
 	return doc.Families, err
 })
 
-// Families are all PTX operations in the order of the table.
-func Families() ([]Family, error) { return familyList() }
-
 // FamilyOf is the family of a PTX operation, nil if there is none of that name.
 func FamilyOf(op string) *Family {
 	all, err := families()

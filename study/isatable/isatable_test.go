@@ -266,7 +266,7 @@ func TestDocument(t *testing.T) {
 
 // TestFamilies: every operation that lowering knows has a family, and every family's rows agree with their types.
 func TestFamilies(t *testing.T) {
-	list, err := Families()
+	list, err := familyList()
 	if err != nil {
 		t.Fatal(err)
 	}

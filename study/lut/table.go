@@ -92,21 +92,3 @@ type Plan struct {
 	Bound int    `json:"at_least"` // proven lower bound
 	Why   string `json:"why"`
 }
-
-// Evaluate runs the steps on one row of the inputs' truth table.
-func Evaluate(steps []Step, names []string, row int) bool {
-	v := map[string]bool{}
-	for i, n := range names {
-		v[n] = row>>(len(names)-1-i)&1 != 0
-	}
-	out := false
-	for _, s := range steps {
-		at := 0
-		for _, n := range s.Src {
-			at = at<<1 | boolInt(v[n])
-		}
-		out = s.Lut>>at&1 != 0
-		v[s.Dst] = out
-	}
-	return out
-}
