@@ -38,6 +38,9 @@ func (f *fn) code() ([]isa.Inst, []branchTable) {
 		for i := range b.insts {
 			in := b.insts[i]
 			in.Mod.Flags &^= modKeep | modApart | modWhole | modOpaque | modContract
+			if in.Op == isa.OpIMAD && in.Mod.Size == sizeCross { // of unoptimised code
+				in.Mod.Size = 0
+			}
 			to := b.to
 			if in.Op == isa.OpBSSY || in.Op == isa.OpSSY || in.Op == isa.OpMOV && in.Src[0].Kind == isa.KindLabel {
 				to = f.syncs[in.Src[0].Imm]

@@ -129,6 +129,8 @@ const (
 	// sizeZero, of a PRMT: an extension with zeros, after which another is dropped. Of a LOP3: the extension of a 16-bit
 	// number to 32 bits.
 	sizeZero uint8 = 1
+	// sizeCross, of an IMAD: the last of the cross products of a 64-bit product. Of a MOV: the zero that they are (see settleCross).
+	sizeCross uint8 = 5
 	// sizePass, of a MOV: it hands a value to a called function or takes one over from it; the register on the other side is
 	// read or written by the call, whose operands do not name it.
 	sizePass uint8 = 64

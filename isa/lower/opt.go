@@ -24,6 +24,7 @@ func (f *fn) optimise() {
 	if f.dropIdleLoops() {
 		f.analyse()
 	}
+	f.settleCross()
 	f.disjointSums()
 	f.contractProducts()
 	f.fuse()
@@ -51,6 +52,7 @@ func (f *fn) optimise() {
 	if !spins {
 		f.uniformInvariants()
 	}
+	f.uniformCross()
 	f.keepWidening()
 	f.updateInPlace()
 	f.keepCopies()
@@ -431,8 +433,8 @@ func (f *fn) emitAdd64(out *[]isa.Inst, in *isa.Inst) bool {
 
 // expandAdd64 emits the two halves with the carry between them; three addends carry up to 2.
 func (f *fn) expandAdd64(out *[]isa.Inst, in *isa.Inst) {
-	three := !isZero(in.Src[2]) || !isZero(in.Src[5])
-	if !three {
+	three := !isZero(in.Src[2]) // a third addend of the high word alone brings no carry
+	if !three && isZero(in.Src[5]) {
 		// A half that adds nothing: no carry is possible.
 		for k := range 2 {
 			if isZero(in.Src[k]) && in.Src[1-k].Flags == 0 && !in.Src[3+k].Is(isa.Neg) {

@@ -140,7 +140,7 @@ func (v *invariants) readable(r isa.Reg, taken map[*isa.Inst]isa.Reg) bool {
 		if v.isChosen(u.in) {
 			continue
 		}
-		if !v.takes(u) {
+		if !takesUniform(u) {
 			if u.b.loop != at.loop || !v.copyable(u) {
 				return false
 			}
@@ -160,8 +160,8 @@ func (v *invariants) copyable(u reader) bool {
 	return o.Kind == isa.KindReg && o.Flags&^(isa.Neg|isa.Inv) == 0
 }
 
-// takes says that the reader's instruction can have a uniform register there, possibly after exchanging sources.
-func (v *invariants) takes(u reader) bool {
+// takesUniform says that the reader's instruction can have a uniform register there, possibly after exchanging sources.
+func takesUniform(u reader) bool {
 	in, o := u.in, &u.in.Src[u.k]
 	if o.Kind != isa.KindReg || o.Flags&^(isa.Neg|isa.Inv) != 0 || isAdd64(in) || isLea64(in) || in.Guard.Kind != isa.KindNone {
 		return false
@@ -175,7 +175,7 @@ func (v *invariants) takes(u reader) bool {
 		}
 	}
 	switch {
-	case plainAdd(in), in.Op == isa.OpLOP3 && plainPreds(in):
+	case in.Op == isa.OpIADD3 && in.Mod.Flags&^modKeep == 0 && plainPreds(in), in.Op == isa.OpLOP3 && plainPreds(in):
 		return true
 	case in.Op == isa.OpIMAD && in.Mod.Flags == 0:
 		return true
@@ -238,7 +238,7 @@ func (v *invariants) rewrite() {
 				switch {
 				case o.Kind == isa.KindReg && v.chosen[o.Reg]:
 					u := isa.UR(reg[o.Reg])
-					if !mine && !v.takes(reader{b, &b.insts[i], k}) {
+					if !mine && !takesUniform(reader{b, &b.insts[i], k}) {
 						c := isa.Inst{Op: isa.OpMOV, NDst: 1, NSrc: 1, Pos: in.Pos}
 						c.Dst[0], c.Src[0] = isa.R(f.newReg()), u
 						out = append(out, c)

@@ -59,7 +59,7 @@ func (p *contraction) contract(b *block, at int) ([]isa.Inst, bool) {
 // product recognises a 64-bit product: the wide product of the low words, whose upper word has the cross products added. Its factors
 // still have their values at place at of the block.
 func (p *contraction) product(b *block, at int, t pairTerm) (w *isa.Inst, cross isa.Operand, ok bool) {
-	w, sum := p.once(b, t.lo), p.once(b, t.hi)
+	w, sum := p.maker(b, t.lo), p.maker(b, t.hi)
 	if w == nil || sum == nil || w.Op != isa.OpIMAD || w.Mod.Flags != isa.ModWide || w.Mod.Type != isa.U32 || !isZero(w.Src[2]) || w.NDst > 1 && w.Dst[1] != pt ||
 		sum.Op != isa.OpIADD3 || sum.Mod.Flags&^modKeep != 0 || !plainPreds(sum) {
 		return nil, cross, false
@@ -74,6 +74,9 @@ func (p *contraction) product(b *block, at int, t pairTerm) (w *isa.Inst, cross 
 			cross, ok = terms[1-k], true
 		}
 	}
+	if ok && !(p.once(t.lo) && p.once(t.hi)) && !p.zero(cross) { // the product stays for others: one instruction is gained in any case
+		return nil, cross, false
+	}
 	from := int(p.defs[p.n.of(isa.KindReg, t.lo.Reg)].i)
 	for _, o := range [...]isa.Operand{w.Src[0], w.Src[1], cross} {
 		ok = ok && p.kept(b, from, at, o)
@@ -81,16 +84,28 @@ func (p *contraction) product(b *block, at int, t pairTerm) (w *isa.Inst, cross 
 	return w, cross, ok
 }
 
-// once is the instruction of the block that defines a word that is read once, nil otherwise.
-func (p *contraction) once(b *block, o isa.Operand) *isa.Inst {
+// maker is the instruction of the block that defines a word, nil otherwise.
+func (p *contraction) maker(b *block, o isa.Operand) *isa.Inst {
 	if o.Kind != isa.KindReg || o.Flags != 0 || o.Reg < isa.VirtualBase {
 		return nil
 	}
 	id := p.n.of(isa.KindReg, o.Reg)
-	if id >= len(p.defs) || p.uses[id] != 1 || !p.defs[id].value() || p.defs[id].b != b {
+	if id >= len(p.defs) || !p.defs[id].value() || p.defs[id].b != b {
 		return nil
 	}
 	return &b.insts[p.defs[id].i]
+}
+
+// once says that the word is read once.
+func (p *contraction) once(o isa.Operand) bool { return p.uses[p.n.of(isa.KindReg, o.Reg)] == 1 }
+
+// zero says that the word is the zero of cross products.
+func (p *contraction) zero(o isa.Operand) bool {
+	if o.Kind != isa.KindReg || o.Reg < isa.VirtualBase {
+		return isZero(o)
+	}
+	d := &p.defs[p.n.of(isa.KindReg, o.Reg)]
+	return d.value() && isCross(&d.b.insts[d.i])
 }
 
 // kept says that the operand has the same value at two places of the block.

@@ -178,6 +178,14 @@ func (f *fn) simplifyMad(in *isa.Inst) {
 		in.Src[0], in.Src[1] = in.Src[1], in.Src[0]
 		a, b, okA, okB = b, a, okB, okA
 	}
+	if in.Mod.Size == sizeCross {
+		if okB && b == 0 && okC && c == 0 { // stays, see settleCross
+			return
+		}
+		if okB || okC && c != 0 {
+			in.Mod.Size = 0
+		}
+	}
 	switch {
 	case okA && okB:
 		if p := a * b; okC {

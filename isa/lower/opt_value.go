@@ -171,7 +171,7 @@ func (v *numberer) track(in *isa.Inst) {
 		v.trackPair(in)
 		return
 	}
-	if in.Op != isa.OpMOV || in.Guard.Kind != isa.KindNone || in.Mod.Has(isa.ModWide) || in.Dst[0].Kind != isa.KindReg || in.Dst[0].Reg < isa.VirtualBase {
+	if in.Op != isa.OpMOV || in.Guard.Kind != isa.KindNone || in.Mod.Has(isa.ModWide) || in.Mod.Size == sizeCross || in.Dst[0].Kind != isa.KindReg || in.Dst[0].Reg < isa.VirtualBase {
 		return
 	}
 	if o := in.Src[0]; o.Kind == isa.KindImm || o == rz {

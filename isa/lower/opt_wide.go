@@ -122,7 +122,33 @@ func (u *fuser) fuseAdd64(in *isa.Inst) bool {
 		u.take(d)
 		return true
 	}
-	return false
+	return len(t) == 2 && (u.highSum(in, t, 0) || u.highSum(in, t, 1))
+}
+
+// highSum takes a sum of two words that is an addend's high word into the addition of the high words, which has room for a third:
+// the cross products of a 64-bit product.
+func (u *fuser) highSum(in *isa.Inst, t []pairTerm, k int) bool {
+	if u.f.t.SM < 70 || u.f.t.SM >= 120 {
+		return false
+	}
+	for _, x := range t {
+		if x.lo.Flags != 0 || x.hi.Flags != 0 || isZero(x.lo) {
+			return false
+		}
+	}
+	d := u.inner(&t[k].hi)
+	if d == nil || d.Op != isa.OpIADD3 || d.Mod.Flags&^modKeep != 0 || !plainPreds(d) {
+		return false
+	}
+	sub := terms(d, 3)
+	if len(sub) != 2 || sub[0].Flags != 0 || sub[1].Flags != 0 || sub[0].Kind != isa.KindReg || sub[1].Kind != isa.KindReg {
+		return false
+	}
+	all := append([]pairTerm(nil), t...)
+	all[k].hi = sub[0]
+	setPairTerms(in, append(all, pairTerm{rz, sub[1]}))
+	u.take(d)
+	return true
 }
 
 // wideProduct makes IMAD.WIDE with a 64-bit addend of a widening product and an addition.

@@ -174,7 +174,7 @@ func (x *expander) madLo64(d, a, b, c pair) pair {
 		return x.add64(d, x.mulLo64(pair{}, a, b), c)
 	}
 	t := x.mulLo(auto, a.hi, b.lo)
-	t = x.madLo(auto, a.lo, b.hi, t)
+	t = x.lastCross(a, b, t)
 	p := x.madWide(pair{}, a.lo, b.lo, c, false)
 	hi := x.addCross(auto, p.hi, t, b)
 	return pair{x.mov(d.lo, p.lo), x.mov(d.hi, hi)}

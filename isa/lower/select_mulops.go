@@ -235,9 +235,18 @@ func (x *expander) madWide(d pair, a, b word, c pair, signed bool) pair {
 func (x *expander) mulLo64(d, a, b pair) pair {
 	t := x.mulLo(auto, a.hi, b.lo)
 	p := x.mulWide(pair{}, a.lo, b.lo, false)
-	t = x.madLo(auto, a.lo, b.hi, t)
-	hi := x.addCross(d.hi, p.hi, t, b)
+	hi := x.addCross(d.hi, p.hi, x.lastCross(a, b, t), b)
 	return pair{x.mov(d.lo, p.lo), hi}
+}
+
+// lastCross is the sum of the cross products of a 64-bit product, of which t is one.
+func (x *expander) lastCross(a, b pair, t word) word {
+	if x.sm() < 70 {
+		return x.madLo(auto, a.lo, b.hi, t)
+	}
+	d := x.out(auto)
+	x.emit(isa.OpIMAD, isa.Mod{Type: isa.S32, Size: sizeCross}, []word{d}, []word{a.lo, b.hi, t})
+	return d
 }
 
 // addCross adds the cross products to the high word of a 64-bit product. With a constant factor ptxas has an addition
