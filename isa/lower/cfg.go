@@ -179,6 +179,7 @@ func (f *fn) merge() {
 					}
 					prev.insts = append(prev.insts, b.insts...)
 					prev.statements += b.statements
+					prev.weight += b.weight
 					prev.to, prev.table, prev.tableAt = b.to, b.table, b.tableAt
 					prev.succs = b.succs
 					for _, s := range b.succs {

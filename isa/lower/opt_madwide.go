@@ -46,7 +46,7 @@ func (p *contraction) contract(b *block, at int) ([]isa.Inst, bool) {
 	}
 	for k := range t {
 		other := t[1-k]
-		if other.lo.Flags != 0 || other.hi.Flags != 0 {
+		if other.lo.Flags != 0 || other.hi.Flags != 0 || other.lo.Kind == isa.KindConst || other.hi.Kind == isa.KindConst {
 			continue
 		}
 		if w, cross, ok := p.product(b, at, t[k]); ok {
@@ -60,6 +60,9 @@ func (p *contraction) contract(b *block, at int) ([]isa.Inst, bool) {
 // still have their values at place at of the block.
 func (p *contraction) product(b *block, at int, t pairTerm) (w *isa.Inst, cross isa.Operand, ok bool) {
 	w, sum := p.maker(b, t.lo), p.maker(b, t.hi)
+	if w != nil && w == sum {
+		return w, rz, p.widening(b, at, t, w)
+	}
 	if w == nil || sum == nil || w.Op != isa.OpIMAD || w.Mod.Flags != isa.ModWide || w.Mod.Type != isa.U32 || !isZero(w.Src[2]) || w.NDst > 1 && w.Dst[1] != pt ||
 		sum.Op != isa.OpIADD3 || sum.Mod.Flags&^modKeep != 0 || !plainPreds(sum) {
 		return nil, cross, false
@@ -82,6 +85,15 @@ func (p *contraction) product(b *block, at int, t pairTerm) (w *isa.Inst, cross 
 		ok = ok && p.kept(b, from, at, o)
 	}
 	return w, cross, ok
+}
+
+// widening recognises the product of two words.
+func (p *contraction) widening(b *block, at int, t pairTerm, w *isa.Inst) bool {
+	if w.Op != isa.OpIMAD || w.Mod.Flags != isa.ModWide || !isZero(w.Src[2]) || w.NDst > 1 && w.Dst[1] != pt || w.Guard.Kind != isa.KindNone || !p.f.definesPair(w, t.lo.Reg, t.hi.Reg) {
+		return false
+	}
+	from := int(p.defs[p.n.of(isa.KindReg, t.lo.Reg)].i)
+	return p.kept(b, from, at, w.Src[0]) && p.kept(b, from, at, w.Src[1])
 }
 
 // maker is the instruction of the block that defines a word, nil otherwise.
@@ -151,9 +163,22 @@ func (p *contraction) code(in, w *isa.Inst, cross isa.Operand, addend pairTerm) 
 		move(isa.R(from[0]), addend.lo)
 		move(isa.R(from[1]), addend.hi)
 	}
+	if isZero(cross) {
+		if to, ok := f.tupleOf([]word{in.Dst[0], in.Dst[1]}); ok {
+			m := *w
+			m.Pos, m.Dst[0], m.Src[2] = in.Pos, tupleOperand(to), tupleOperand(from)
+			return append(code, m)
+		}
+	}
 	to := pairOf()
 	m := *w
 	m.Pos, m.Dst[0], m.Src[2] = in.Pos, tupleOperand(to), tupleOperand(from)
+	if isZero(cross) {
+		code = append(code, m)
+		move(in.Dst[1], isa.R(to[1]))
+		move(in.Dst[0], isa.R(to[0]))
+		return code
+	}
 	sum := isa.Inst{Op: isa.OpIADD3, NDst: 1, NSrc: 3, Pos: in.Pos}
 	sum.Dst[0], sum.Src[0], sum.Src[1], sum.Src[2] = in.Dst[1], isa.R(to[1]), cross, rz
 	fillLayout(&sum)

@@ -7,10 +7,13 @@ import (
 	"github.com/sarchlab/smsim/isa/ptx"
 )
 
+// statementWeight is what a statement counts where a loop's number of rounds is known, and where it is not.
+type statementWeight struct{ known, partial int }
+
 // statementSizes notes for every block how many statements ptxas would count in it.
 func (f *fn) statementSizes() {
 	for _, b := range f.blocks {
-		b.statements = 0
+		b.statements, b.weight = 0, 0
 		machine := map[isa.SourcePos]int{} // instructions of a statement, without copies
 		var order []isa.SourcePos
 		for i := range b.insts {
@@ -26,10 +29,11 @@ func (f *fn) statementSizes() {
 		}
 		for _, p := range order {
 			n := f.sizes[p]
-			if n == videoSize && machine[p] == 1 { // the target has it
-				n = 1
+			if n.known == videoSize && machine[p] == 1 { // the target has it
+				n = statementWeight{1, 1}
 			}
-			b.statements += n
+			b.statements += n.known
+			b.weight += n.partial
 		}
 	}
 }
@@ -121,6 +125,30 @@ func statementSize(in *ptx.Instr) int {
 		return size.narrow
 	}
 	return size.other
+}
+
+// atomicSize is what an atomic operation counts where a loop's number of rounds is not known.
+const atomicSize = 10
+
+// partialSize is what a statement counts where a loop's number of rounds is not known: memory operations more than once (loads from
+// shared memory raise the bound instead), 64-bit shifts once.
+func partialSize(in *ptx.Instr) int {
+	switch in.Op {
+	case "ld":
+		if in.Has("shared") || in.Has("param") || in.Has("const") || in.Has("local") {
+			return 1
+		}
+		return 2
+	case "st":
+		return 2
+	case "atom", "red":
+		return atomicSize
+	case "shl", "shr":
+		if n := len(in.Mods); n > 0 && typeBits(in.Mods[n-1]) == 64 {
+			return 1
+		}
+	}
+	return statementSize(in)
 }
 
 // conversionSize is statementSize of cvt: a conversion to a byte that has to be bounded counts twice.

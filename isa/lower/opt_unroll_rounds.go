@@ -1,0 +1,224 @@
+package lower
+
+import (
+	"slices"
+
+	"github.com/sarchlab/smsim/isa"
+)
+
+// fourRounds is what comes in the place of a counted loop: a loop of four rounds, and behind it two rounds and one.
+type fourRounds struct {
+	*countedLoop
+	blocks []*block
+	once   isa.Operand // predicate: no round is done yet
+}
+
+// unrollByFour puts a loop of four rounds in place of the loop, and behind it two rounds and one, each behind a test of whether
+// so many are left. A loop that goes on until its counter equals the bound stays behind them: it may step over the bound.
+func (c *countedLoop) unrollByFour() {
+	out := c.exit()
+	r := &fourRounds{countedLoop: c, once: isa.P(c.f.newPred())}
+	four, pair, last := r.newBlock(), r.newBlock(), r.newBlock()
+	r.enter(four)
+	r.putFour(four, pair)
+	r.putPair(pair, last)
+	r.putLast(last, out)
+	c.replace(slices.Concat(r.blocks, c.blocks))
+	if c.cmp == isa.CmpNE { // the loop itself does the last round, or all
+		return
+	}
+	c.latch.insts = slices.Delete(c.latch.insts[:len(c.latch.insts)-1], c.test, c.test+1)
+	c.latch.to = nil
+}
+
+// enter is what comes first. A loop that runs until its counter equals the bound goes on alone when it starts beyond it. Where the
+// bound is an unsigned number, the first round stands apart, for loops that have only this one.
+func (r *fourRounds) enter(four *block) {
+	enter := r.newBlock()
+	r.blocks = append(r.blocks, enter)
+	switch {
+	case r.cmp == isa.CmpNE:
+		r.leave(enter, notP(r.compare(enter, isa.S32, r.further(), r.counter, r.bound, isa.BoolAnd, pt)), r.l.head)
+		r.setOnce(four, true)
+	case r.typ == isa.U32:
+		r.setOnce(enter, true)
+		r.leave(enter, r.compare(enter, isa.U32, r.further(), r.counter, r.bound, isa.BoolAnd, pt), four)
+		first := len(r.blocks)
+		r.blocks = r.rounds(r.blocks, 1)
+		r.setOnce(r.blocks[first], false)
+	default:
+		r.setOnce(four, true)
+	}
+}
+
+// putFour is the loop of four rounds, behind the test in block four; without so many rounds left, pair follows.
+func (r *fourRounds) putFour(four, pair *block) {
+	r.blocks = append(r.blocks, four)
+	r.leave(four, notP(r.left(four, unrollFactor-1)), pair)
+	before := r.newBlock()
+	r.setOnce(before, false)
+	limit := r.limit(before)
+	r.blocks = append(r.blocks, before)
+	head := len(r.blocks)
+	r.blocks = r.rounds(r.blocks, unrollFactor)
+	again := r.blocks[len(r.blocks)-1]
+	r.leave(again, r.compare(again, r.signed(), r.further(), r.counter, limit, isa.BoolAnd, pt), r.blocks[head])
+	r.blocks[head].unrolled = true
+}
+
+// putPair is two rounds, behind the test in block pair; without so many rounds left, last follows.
+func (r *fourRounds) putPair(pair, last *block) {
+	r.blocks = append(r.blocks, pair)
+	r.leave(pair, notP(r.left(pair, unrollPair-1)), last)
+	at := len(r.blocks)
+	r.blocks = r.rounds(r.blocks, unrollPair)
+	r.setOnce(r.blocks[at], false)
+}
+
+// putLast is the test of whether the loop's own body follows, as the last round, or nothing.
+func (r *fourRounds) putLast(last, out *block) {
+	r.blocks = append(r.blocks, last)
+	in := isa.Inst{Op: isa.OpISETP, Mod: isa.Mod{Type: r.typ, Cmp: r.cmp, Bool: isa.BoolOr}, NDst: 2, NSrc: 3, Pos: r.testPos()}
+	in.Dst[0], in.Dst[1] = r.once, pt
+	in.Src = [isa.MaxSrc]isa.Operand{r.counter, r.bound, r.once}
+	last.insts = append(last.insts, in)
+	r.leave(last, notP(r.once), out)
+}
+
+// newBlock is an empty block around the loop.
+func (r *fourRounds) newBlock() *block { return &block{depth: r.l.head.depth - 1} }
+
+// setOnce notes at the start of a block whether no round is done yet.
+func (r *fourRounds) setOnce(b *block, v bool) {
+	in := isa.Inst{Op: isa.OpPLOP3, Mod: isa.Mod{Lut: 0x08}, NDst: 2, NSrc: 3, Pos: r.testPos()}
+	if v {
+		in.Mod.Lut = 0x80
+	}
+	in.Dst[0], in.Dst[1] = r.once, pt
+	in.Src = [isa.MaxSrc]isa.Operand{pt, pt, pt}
+	b.insts = slices.Insert(b.insts, 0, in)
+}
+
+// leave ends a block with a branch to another.
+func (r *fourRounds) leave(b *block, p isa.Operand, to *block) {
+	b.insts = append(b.insts, isa.Inst{Op: isa.OpBRA, NSrc: 1, Guard: p, Pos: r.testPos(), Src: [isa.MaxSrc]isa.Operand{{Kind: isa.KindLabel}}})
+	b.to = to
+}
+
+// testPos is the place of the loop's test in the source.
+func (c *countedLoop) testPos() isa.SourcePos { return c.latch.insts[c.test].Pos }
+
+// further is the comparison that holds between counter and bound while there are rounds left.
+func (c *countedLoop) further() isa.Cmp {
+	if c.down {
+		return isa.CmpGT
+	}
+	return isa.CmpLT
+}
+
+// signed is the type of comparisons with the bound moved by some rounds.
+func (c *countedLoop) signed() isa.Type {
+	if c.cmp == isa.CmpNE {
+		return isa.S32
+	}
+	return c.typ
+}
+
+// compare appends a comparison and gives its result.
+func (c *countedLoop) compare(b *block, t isa.Type, cmp isa.Cmp, x, y isa.Operand, with isa.BoolOp, p isa.Operand) isa.Operand {
+	in := isa.Inst{Op: isa.OpISETP, Mod: isa.Mod{Type: t, Cmp: cmp, Bool: with}, NDst: 2, NSrc: 3, Pos: c.testPos()}
+	in.Dst[0], in.Dst[1] = isa.P(c.f.newPred()), pt
+	in.Src = [isa.MaxSrc]isa.Operand{x, y, p}
+	b.insts = append(b.insts, in)
+	return in.Dst[0]
+}
+
+// difference appends x - y.
+func (c *countedLoop) difference(b *block, x, y isa.Operand) isa.Operand {
+	in := isa.Inst{Op: isa.OpIADD3, NDst: 1, NSrc: 3, Pos: c.testPos()}
+	in.Dst[0] = isa.R(c.f.newReg())
+	in.Src = [isa.MaxSrc]isa.Operand{x, y, rz}
+	if v, ok := constant(y); ok {
+		in.Src[1] = immWord(-v)
+	} else {
+		in.Src[1].Flags ^= isa.Neg
+	}
+	fillLayout(&in)
+	b.insts = append(b.insts, in)
+	return in.Dst[0]
+}
+
+// beyond is how far the bound must be away, in units of the counter, so that more rounds than the given number follow.
+func (c *countedLoop) beyond(rounds uint32) uint32 {
+	v := rounds * c.step
+	if c.cmp == isa.CmpLE || c.cmp == isa.CmpGE {
+		v--
+	}
+	return v
+}
+
+// left appends the test of whether more rounds than the given number are left. The distance to the bound is exact as an unsigned
+// number where the counter has not reached the bound, and as a signed one where nothing overflows: from zero on, or down to zero.
+func (c *countedLoop) left(b *block, rounds uint32) isa.Operand {
+	most := immWord(c.beyond(rounds))
+	if c.down && isZero(c.bound) && c.signed() == isa.S32 {
+		return c.compare(b, isa.S32, isa.CmpGT, c.counter, most, isa.BoolAnd, pt)
+	}
+	x, y := c.bound, c.counter
+	if c.down {
+		x, y = y, x
+	}
+	if c.cmp == isa.CmpNE || c.signed() == isa.S32 && c.fromNil {
+		return c.compare(b, isa.S32, isa.CmpGT, c.difference(b, x, y), most, isa.BoolAnd, pt)
+	}
+	within := c.compare(b, c.typ, c.cmp, c.counter, c.bound, isa.BoolAnd, pt)
+	return c.compare(b, isa.U32, isa.CmpGT, c.difference(b, x, y), most, isa.BoolAnd, within)
+}
+
+// limit appends what the counter is compared with after four rounds.
+func (c *countedLoop) limit(b *block) isa.Operand {
+	v := c.beyond(unrollFactor - 1)
+	if c.down {
+		v = -v
+	}
+	if w, ok := constant(c.bound); ok {
+		return immWord(w - v)
+	}
+	return c.difference(b, c.bound, immWord(v))
+}
+
+// rounds appends copies of some rounds, without the test at their ends. What goes on by a constant in every round is taken from its
+// value before the first; of two rounds with branches inside, from round to round.
+func (c *countedLoop) rounds(blocks []*block, count int) []*block {
+	s := c.series(count)
+	for k := range count {
+		blocks = s.copy(blocks, k, func(b *block, i int, in *isa.Inst) bool {
+			if count > unrollPair || len(c.blocks) == 1 {
+				if from, by, ok := c.progression(b, i); ok {
+					copy(in.Src[:], []isa.Operand{from, immWord(by * uint32(k+1)), rz})
+				}
+			}
+			return b != c.latch || i != c.test
+		})
+	}
+	return blocks
+}
+
+// progression says that an instruction of the loop adds a constant to the register it writes, which nothing else in a round does.
+func (c *loopBody) progression(b *block, i int) (from isa.Operand, by uint32, ok bool) {
+	in := &b.insts[i]
+	if !plainAdd(in) || in.Guard.Kind != isa.KindNone {
+		return from, 0, false
+	}
+	t := terms(in, 3)
+	if len(t) != 2 {
+		return from, 0, false
+	}
+	if t[0].Kind != isa.KindReg {
+		t[0], t[1] = t[1], t[0]
+	}
+	by, ok = constant(t[1])
+	id := c.n.of(isa.KindReg, in.Dst[0].Reg)
+	_, single := c.single[id]
+	return t[0], by, ok && t[0] == in.Dst[0] && single && !c.within[id]
+}
