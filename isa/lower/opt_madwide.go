@@ -1,15 +1,20 @@
 package lower
 
-import "github.com/sarchlab/smsim/isa"
+import (
+	"slices"
 
-// contractProducts adds a 64-bit addend inside the IMAD.WIDE of a 64-bit product instead of after it, as ptxas does from Volta on for
-// x * K + C of a linear congruential generator: the high word's cross products are added last, and no carry is needed.
+	"github.com/sarchlab/smsim/isa"
+)
+
+// contractProducts adds a 64-bit addend inside the IMAD.WIDE of a product instead of after it, as ptxas does from Volta on, also where
+// the addend has to be copied to a pair of registers first. Of a 64-bit product (x * K + C of a linear congruential generator) the
+// high word's cross products are added last, and no carry is needed.
 func (f *fn) contractProducts() {
 	if f.t.SM < 70 {
 		return
 	}
 	n := f.numbering()
-	p := &contraction{f: f, n: n, defs: f.defSites(n), uses: f.useCounts(n)}
+	p := &contraction{f: f, n: n, defs: f.defSites(n), uses: f.useCounts(n), pairs: map[pairTerm]isa.Operand{}, ends: map[*block][]isa.Inst{}}
 	for _, b := range f.blocks {
 		var out []isa.Inst
 		done := 0
@@ -23,18 +28,58 @@ func (f *fn) contractProducts() {
 			b.insts = append(out, b.insts[done:]...)
 		}
 	}
+	for _, b := range f.blocks {
+		at := len(b.insts)
+		if at > 0 && (b.terminator() != nil || b.insts[at-1].Op == isa.OpCALL) {
+			at--
+		}
+		b.insts = slices.Insert(b.insts, at, p.ends[b]...)
+	}
 	// Products that were taken are dead now: nobody reads them.
 	f.removeDead()
 }
 
 type contraction struct {
-	f    *fn
-	n    numbering
-	defs []defSite
-	uses []int32
+	f     *fn
+	n     numbering
+	defs  []defSite
+	uses  []int32
+	pairs map[pairTerm]isa.Operand // what was widened in another block, once for all products
+	ends  map[*block][]isa.Inst    // what makes these pairs, at the end of a block
 }
 
-// contract gives the code for a 64-bit addition of a 64-bit product that nobody else reads.
+// widened is the pair of an addend that another block widened, where its upper word is a constant.
+func (p *contraction) widened(b *block, t pairTerm) (isa.Operand, bool) {
+	if _, known := constant(t.hi); !known || t.lo.Kind != isa.KindReg || t.lo.Reg < isa.VirtualBase {
+		return isa.Operand{}, false
+	}
+	id := p.n.of(isa.KindReg, t.lo.Reg)
+	if id >= len(p.defs) || !p.defs[id].value() || p.defs[id].b == b {
+		return isa.Operand{}, false
+	}
+	if have, ok := p.pairs[t]; ok {
+		return have, true
+	}
+	f, home := p.f, p.defs[id].b
+	move := func(d isa.Reg, s isa.Operand) {
+		m := isa.Inst{Op: isa.OpMOV, NDst: 1, NSrc: 1, Pos: home.insts[len(home.insts)-1].Pos}
+		m.Dst[0], m.Src[0] = isa.R(d), s
+		p.ends[home] = append(p.ends[home], m)
+	}
+	hi := isa.R(f.newReg())
+	regs, ok := f.tupleOf([]word{t.lo, hi})
+	if !ok {
+		regs = []isa.Reg{f.newReg(), hi.Reg}
+		f.setTuple(regs)
+		move(regs[0], t.lo)
+	}
+	move(regs[1], t.hi)
+	p.pairs[t] = tupleOperand(regs)
+	return p.pairs[t], true
+}
+
+// contract gives the code for a 64-bit addition of a 64-bit product. A product that others read too stays for them: one instruction
+// instead of two is gained in any case.
 func (p *contraction) contract(b *block, at int) ([]isa.Inst, bool) {
 	in := &b.insts[at]
 	if !isAdd64(in) || in.Guard.Kind != isa.KindNone || in.Dst[0].Kind != isa.KindReg || in.Dst[1].Kind != isa.KindReg {
@@ -46,45 +91,44 @@ func (p *contraction) contract(b *block, at int) ([]isa.Inst, bool) {
 	}
 	for k := range t {
 		other := t[1-k]
-		if other.lo.Flags != 0 || other.hi.Flags != 0 || other.lo.Kind == isa.KindConst || other.hi.Kind == isa.KindConst {
+		if other.lo.Flags != 0 || other.hi.Flags != 0 {
 			continue
 		}
-		if w, cross, ok := p.product(b, at, t[k]); ok {
-			return p.code(in, w, cross, other), true
+		w, cross, keep, ok := p.product(b, at, t[k])
+		if !ok || isZero(cross) && other.lo.Kind == isa.KindConst { // bases of addresses: see wideProduct
+			continue
 		}
+		return p.code(b, in, w, cross, keep, other), true
 	}
 	return nil, false
 }
 
 // product recognises a 64-bit product: the wide product of the low words, whose upper word has the cross products added. Its factors
 // still have their values at place at of the block.
-func (p *contraction) product(b *block, at int, t pairTerm) (w *isa.Inst, cross isa.Operand, ok bool) {
+func (p *contraction) product(b *block, at int, t pairTerm) (w *isa.Inst, cross isa.Operand, keep isa.ModFlags, ok bool) {
 	w, sum := p.maker(b, t.lo), p.maker(b, t.hi)
 	if w != nil && w == sum {
-		return w, rz, p.widening(b, at, t, w)
+		return w, rz, 0, p.widening(b, at, t, w)
 	}
 	if w == nil || sum == nil || w.Op != isa.OpIMAD || w.Mod.Flags != isa.ModWide || w.Mod.Type != isa.U32 || !isZero(w.Src[2]) || w.NDst > 1 && w.Dst[1] != pt ||
 		sum.Op != isa.OpIADD3 || sum.Mod.Flags&^modKeep != 0 || !plainPreds(sum) {
-		return nil, cross, false
+		return nil, cross, 0, false
 	}
 	regs := p.f.tuples[w.Dst[0].Reg]
 	terms := terms(sum, 3)
 	if len(regs) != 2 || regs[0] != t.lo.Reg || len(terms) != 2 {
-		return nil, cross, false
+		return nil, cross, 0, false
 	}
 	for k, o := range terms {
 		if o.Kind == isa.KindReg && o.Flags == 0 && o.Reg == regs[1] && p.uses[p.n.of(isa.KindReg, o.Reg)] == 1 {
 			cross, ok = terms[1-k], true
 		}
 	}
-	if ok && !(p.once(t.lo) && p.once(t.hi)) && !p.zero(cross) { // the product stays for others: one instruction is gained in any case
-		return nil, cross, false
-	}
 	from := int(p.defs[p.n.of(isa.KindReg, t.lo.Reg)].i)
 	for _, o := range [...]isa.Operand{w.Src[0], w.Src[1], cross} {
 		ok = ok && p.kept(b, from, at, o)
 	}
-	return w, cross, ok
+	return w, cross, sum.Mod.Flags & modKeep, ok
 }
 
 // widening recognises the product of two words.
@@ -106,18 +150,6 @@ func (p *contraction) maker(b *block, o isa.Operand) *isa.Inst {
 		return nil
 	}
 	return &b.insts[p.defs[id].i]
-}
-
-// once says that the word is read once.
-func (p *contraction) once(o isa.Operand) bool { return p.uses[p.n.of(isa.KindReg, o.Reg)] == 1 }
-
-// zero says that the word is the zero of cross products.
-func (p *contraction) zero(o isa.Operand) bool {
-	if o.Kind != isa.KindReg || o.Reg < isa.VirtualBase {
-		return isZero(o)
-	}
-	d := &p.defs[p.n.of(isa.KindReg, o.Reg)]
-	return d.value() && isCross(&d.b.insts[d.i])
 }
 
 // kept says that the operand has the same value at two places of the block.
@@ -144,7 +176,7 @@ func (p *contraction) kept(b *block, from, to int, o isa.Operand) bool {
 }
 
 // code is the wide product with the addend, and the addition of the cross products to its upper word.
-func (p *contraction) code(in, w *isa.Inst, cross isa.Operand, addend pairTerm) []isa.Inst {
+func (p *contraction) code(b *block, in, w *isa.Inst, cross isa.Operand, keep isa.ModFlags, addend pairTerm) []isa.Inst {
 	f := p.f
 	var code []isa.Inst
 	move := func(d, s isa.Operand) {
@@ -157,29 +189,40 @@ func (p *contraction) code(in, w *isa.Inst, cross isa.Operand, addend pairTerm) 
 		f.setTuple(regs)
 		return regs
 	}
-	from, ok := f.tupleOf([]word{addend.lo, addend.hi})
-	if !ok {
-		from = pairOf()
-		move(isa.R(from[0]), addend.lo)
-		move(isa.R(from[1]), addend.hi)
-	}
-	if isZero(cross) {
-		if to, ok := f.tupleOf([]word{in.Dst[0], in.Dst[1]}); ok {
-			m := *w
-			m.Pos, m.Dst[0], m.Src[2] = in.Pos, tupleOperand(to), tupleOperand(from)
-			return append(code, m)
+	pairFor := func(lo, hi isa.Operand) (isa.Operand, bool) {
+		if regs, ok := f.tupleOf([]word{lo, hi}); ok {
+			return tupleOperand(regs), true
 		}
+		return tupleOperand(pairOf()), false
 	}
-	to := pairOf()
 	m := *w
-	m.Pos, m.Dst[0], m.Src[2] = in.Pos, tupleOperand(to), tupleOperand(from)
+	m.Pos = in.Pos
+	if addend.lo.Kind == isa.KindConst && consecutiveConst([]word{addend.lo, addend.hi}) {
+		m.Src[2] = addend.lo
+		m.Src[2].Flags |= flagPair | isa.Wide64
+	} else if from, ok := p.widened(b, addend); ok {
+		m.Src[2] = from
+	} else {
+		from, same := pairFor(addend.lo, addend.hi)
+		if !same {
+			move(isa.R(f.tuples[from.Reg][0]), addend.lo)
+			move(isa.R(f.tuples[from.Reg][1]), addend.hi)
+		}
+		m.Src[2] = from
+	}
 	if isZero(cross) {
+		to, same := pairFor(in.Dst[0], in.Dst[1])
+		m.Dst[0] = to
 		code = append(code, m)
-		move(in.Dst[1], isa.R(to[1]))
-		move(in.Dst[0], isa.R(to[0]))
+		if !same {
+			move(in.Dst[1], isa.R(f.tuples[to.Reg][1]))
+			move(in.Dst[0], isa.R(f.tuples[to.Reg][0]))
+		}
 		return code
 	}
-	sum := isa.Inst{Op: isa.OpIADD3, NDst: 1, NSrc: 3, Pos: in.Pos}
+	to := pairOf()
+	m.Dst[0] = tupleOperand(to)
+	sum := isa.Inst{Op: isa.OpIADD3, Mod: isa.Mod{Flags: keep}, NDst: 1, NSrc: 3, Pos: in.Pos}
 	sum.Dst[0], sum.Src[0], sum.Src[1], sum.Src[2] = in.Dst[1], isa.R(to[1]), cross, rz
 	fillLayout(&sum)
 	code = append(code, m, sum)
