@@ -2,7 +2,6 @@ package study
 
 import (
 	"encoding/csv"
-	"encoding/json"
 	"fmt"
 	"io"
 	"strconv"
@@ -101,7 +100,7 @@ func ListArchs(w io.Writer, format string) error {
 		all = append(all, s)
 	}
 	if format == "json" {
-		return writeJSON(w, all)
+		return page.JSON(w, all)
 	}
 	rows := [][]string{{"arch", "compute_capability", "family", "board", "sms", "clock_mhz", "sub_partitions", "max_warps", "registers", "shared_bytes",
 		"measured", "published", "derived", "assumed"}}
@@ -141,7 +140,7 @@ func ListBoards(w io.Writer, format string) error {
 		rows = append(rows, []string{b.Name, b.Arch, strconv.Itoa(b.SMs), number(b.ClockMHz), strconv.Itoa(b.L2KB), number(b.MemoryGBs), string(b.Confidence), b.Source})
 	}
 	if format == "json" {
-		return writeJSON(w, all)
+		return page.JSON(w, all)
 	}
 	return csv.NewWriter(w).WriteAll(rows)
 }
@@ -171,7 +170,7 @@ func ShowArch(w io.Writer, name, filter, format string) error {
 		return &InputError{fmt.Errorf("%s has no key that contains %q", a.Name, filter)}
 	}
 	if format == "json" {
-		return writeJSON(w, struct {
+		return page.JSON(w, struct {
 			ArchSummary
 			Keys []*ArchKey `json:"keys"`
 		}{s, keys})
@@ -196,7 +195,7 @@ func DiffArchs(w io.Writer, nameA, nameB, filter, format string) error {
 		}
 	}
 	if format == "json" {
-		return writeJSON(w, struct {
+		return page.JSON(w, struct {
 			A           string       `json:"a"`
 			B           string       `json:"b"`
 			Differences []ArchChange `json:"differences"`
@@ -263,7 +262,7 @@ func CheckArch(w io.Writer, file, format string) error {
 		}
 	}
 	if format == "json" {
-		return writeJSON(w, c)
+		return page.JSON(w, c)
 	}
 	t := &textWriter{w: w}
 	n := s.Numbers
@@ -285,11 +284,4 @@ func CheckArch(w io.Writer, file, format string) error {
 		t.table("", tw)
 	}
 	return t.err
-}
-
-func writeJSON(w io.Writer, v any) error {
-	e := json.NewEncoder(w)
-	e.SetIndent("", "  ")
-	e.SetEscapeHTML(false)
-	return e.Encode(v)
 }

@@ -2,19 +2,17 @@ package study
 
 import (
 	"encoding/csv"
-	"encoding/json"
 	"fmt"
 	"io"
 	"sort"
 	"strconv"
+
+	"github.com/sarchlab/smsim/study/page"
 )
 
 // WriteJSON writes the report with its schema version. It holds no wall-clock value: equal inputs give equal bytes.
 func WriteJSON(w io.Writer, rep *Report) error {
-	e := json.NewEncoder(w)
-	e.SetIndent("", "  ")
-	e.SetEscapeHTML(false)
-	return e.Encode(rep)
+	return page.JSON(w, rep)
 }
 
 // csvColumn is one column of the table of runs.

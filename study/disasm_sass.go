@@ -1,7 +1,6 @@
 package study
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"maps"
@@ -138,10 +137,7 @@ func WriteInfoJSON(w io.Writer, ms []Machine) error {
 		}
 		out = append(out, x)
 	}
-	e := json.NewEncoder(w)
-	e.SetIndent("", "  ")
-	e.SetEscapeHTML(false)
-	return e.Encode(out)
+	return page.JSON(w, out)
 }
 
 // WriteSASS writes the kernel as a listing that isa/sass reads again: the control information in front, and behind each

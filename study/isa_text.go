@@ -328,7 +328,7 @@ func WriteISA(w io.Writer, q *ISAQuery) error {
 	}
 	switch q.Format {
 	case "json":
-		return writeJSON(w, rows)
+		return page.JSON(w, rows)
 	case "csv":
 		return isatable.WriteCSV(w, rows)
 	case "markdown":
@@ -341,7 +341,7 @@ func writeOpcode(w io.Writer, q *ISAQuery, op *isatable.OpcodeQuery, all []isata
 	o := isatable.DescribeOpcode(op, q.Archs, all)
 	switch q.Format {
 	case "json":
-		return writeJSON(w, o)
+		return page.JSON(w, o)
 	case "text":
 		var asked []string
 		for _, a := range q.Archs {

@@ -2,7 +2,6 @@ package study
 
 import (
 	"encoding/binary"
-	"encoding/json"
 	"fmt"
 	"io"
 	"sort"
@@ -290,10 +289,7 @@ func mixRows(m map[string]*MixRow) []MixRow {
 // WriteKernelDiff writes the comparison as text or json.
 func WriteKernelDiff(w io.Writer, rep *KernelDiff, format string) error {
 	if format == "json" {
-		e := json.NewEncoder(w)
-		e.SetIndent("", "  ")
-		e.SetEscapeHTML(false)
-		return e.Encode(rep)
+		return page.JSON(w, rep)
 	}
 	t := &textWriter{w: w}
 	for _, s := range []struct {

@@ -16,9 +16,9 @@ func WriteOccupancy(w io.Writer, qs []*Occupancy, format string) error {
 	switch format {
 	case "json":
 		if len(qs) == 1 {
-			return writeJSON(w, qs[0])
+			return page.JSON(w, qs[0])
 		}
-		return writeJSON(w, qs)
+		return page.JSON(w, qs)
 	case "csv":
 		c := csv.NewWriter(w)
 		rows := [][]string{{"arch", "kernel", "launch", "block_threads", "registers_per_thread", "shared_bytes_per_block", "blocks", "warps", "max_warps", "occupancy",

@@ -17,7 +17,7 @@ import (
 func WriteRankings(w io.Writer, ks []*Ranking, format string) error {
 	switch format {
 	case "json":
-		return writeJSON(w, ks)
+		return page.JSON(w, ks)
 	case "csv":
 		rows := [][]string{{"kernel", "variant", "launch", "rank", "arch", "family", "board", "sms", "clock_mhz", "cycles", "time_us", "times_the_fastest", "limiter",
 			"occupancy", "dp4a", "imad", "dpx", "lop3", "video", "confidence", "check", "scaled", "cannot_run"}}

@@ -255,7 +255,7 @@ func WriteSensitivity(w io.Writer, x *Sensitivity, format string) error {
 	case "text":
 		return writeSensitivityText(w, x)
 	case "json":
-		return encodeJSON(w, x)
+		return page.JSON(w, x)
 	case "csv":
 		c := csv.NewWriter(w)
 		rows := [][]string{{"arch", "variant", "launch", "key", "value", "step", "new_value", "cycles", "change", "limiter", "error", "followed"}}
@@ -272,10 +272,7 @@ func WriteSensitivity(w io.Writer, x *Sensitivity, format string) error {
 		slices.SortStableFunc(rows[1:], func(a, b []string) int {
 			return strings.Compare(strings.Join(a[:6], "\x00"), strings.Join(b[:6], "\x00"))
 		})
-		if err := c.WriteAll(rows); err != nil {
-			return err
-		}
-		return c.Error()
+		return c.WriteAll(rows)
 	}
 	return &InputError{fmt.Errorf("unknown format %q", format)}
 }

@@ -81,10 +81,7 @@ func (t *SweepTable) WriteCSV(w io.Writer) error {
 	if err := c.Write(t.Columns); err != nil {
 		return err
 	}
-	if err := c.WriteAll(t.Rows); err != nil {
-		return err
-	}
-	return c.Error()
+	return c.WriteAll(t.Rows)
 }
 
 // WriteSweep writes the result in a format: text, json (lines) or csv.

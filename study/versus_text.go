@@ -2,7 +2,6 @@ package study
 
 import (
 	"encoding/csv"
-	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
@@ -18,19 +17,11 @@ func WriteVersus(w io.Writer, v *Versus, format string) error {
 	case "text":
 		return writeVersusText(w, v)
 	case "json":
-		return encodeJSON(w, v)
+		return page.JSON(w, v)
 	case "csv":
 		return writeVersusCSV(w, v)
 	}
 	return &InputError{fmt.Errorf("unknown format %q", format)}
-}
-
-// encodeJSON writes any result as indented JSON.
-func encodeJSON(w io.Writer, v any) error {
-	e := json.NewEncoder(w)
-	e.SetIndent("", "  ")
-	e.SetEscapeHTML(false)
-	return e.Encode(v)
 }
 
 func writeVersusText(w io.Writer, v *Versus) error {
@@ -201,10 +192,7 @@ func writeVersusCSV(w io.Writer, v *Versus) error {
 			add("opcode", k.Opcode, k.Baseline, k.Variant)
 		}
 	}
-	if err := c.WriteAll(rows); err != nil {
-		return err
-	}
-	return c.Error()
+	return c.WriteAll(rows)
 }
 
 // VersusPictures are the speed-up of every pair, and for each architecture the warp states, pipes and instruction mix

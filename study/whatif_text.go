@@ -18,7 +18,7 @@ func WriteWhatIf(w io.Writer, x *WhatIf, format string) error {
 	case "text":
 		return writeWhatIfText(w, x)
 	case "json":
-		return encodeJSON(w, x)
+		return page.JSON(w, x)
 	case "csv":
 		return writeWhatIfCSV(w, x)
 	}
@@ -239,10 +239,7 @@ func writeWhatIfCSV(w io.Writer, x *WhatIf) error {
 				string(p.Limiter.Kind), p.Limiter.What, strconv.Itoa(p.Registers), fmt.Sprint(p.Rescheduled), fmt.Sprint(p.SameOutputs), p.Error, strings.Join(p.Followed, " ")})
 		}
 	}
-	if err := c.WriteAll(rows); err != nil {
-		return err
-	}
-	return c.Error()
+	return c.WriteAll(rows)
 }
 
 // WhatIfPictures draw each response: a curve over the values of one numeric key, a heat map over two, bars otherwise;

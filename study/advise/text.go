@@ -2,7 +2,6 @@ package advise
 
 import (
 	"encoding/csv"
-	"encoding/json"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -17,10 +16,7 @@ import (
 func Write(w io.Writer, a *Advice, format string) error {
 	switch format {
 	case "json":
-		e := json.NewEncoder(w)
-		e.SetIndent("", "  ")
-		e.SetEscapeHTML(false)
-		return e.Encode(a)
+		return page.JSON(w, a)
 	case "csv":
 		return a.csv(w)
 	case "text":

@@ -1,9 +1,10 @@
 package conform
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
+
+	"github.com/sarchlab/smsim/study/page"
 )
 
 // Document is the JSON form of a run.
@@ -66,10 +67,7 @@ func WriteJSON(w io.Writer, vectors int, targets []Target) error {
 		}
 		doc.Targets = append(doc.Targets, d)
 	}
-	e := json.NewEncoder(w)
-	e.SetIndent("", "  ")
-	e.SetEscapeHTML(false)
-	return e.Encode(doc)
+	return page.JSON(w, doc)
 }
 
 // mostLines bounds the forms that the text names for each target; JSON has all.

@@ -17,9 +17,7 @@ import (
 func Write(w io.Writer, maps []*Map, format string) error {
 	switch format {
 	case "json":
-		e := json.NewEncoder(w)
-		e.SetIndent("", "  ")
-		return e.Encode(Saved{sim.Schema, maps})
+		return page.JSON(w, Saved{sim.Schema, maps})
 	case "csv":
 		c := csv.NewWriter(w)
 		rows := [][]string{{"kind", "arch", "map", "row", "column", "speedup", "instruction_ratio"}}

@@ -1,12 +1,13 @@
 package lut
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"strconv"
 	"strings"
+
+	"github.com/sarchlab/smsim/study/page"
 )
 
 // Answer is what is known of one function.
@@ -79,10 +80,7 @@ func (e *Expr) answer() *Answer {
 // Write writes the answer as text or json.
 func (a *Answer) Write(w io.Writer, format string) error {
 	if format == "json" {
-		e := json.NewEncoder(w)
-		e.SetIndent("", "  ")
-		e.SetEscapeHTML(false)
-		return e.Encode(a)
+		return page.JSON(w, a)
 	}
 	var b strings.Builder
 	line := func(head, format string, args ...any) {

@@ -1,4 +1,4 @@
-// Package page is the layout of text reports: their width, wrapped paragraphs and tables.
+// Package page is the form of reports: the width, wrapped paragraphs and tables of text, and the layout of JSON.
 package page
 
 import (

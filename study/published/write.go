@@ -2,12 +2,13 @@ package published
 
 import (
 	"encoding/csv"
-	"encoding/json"
 	"fmt"
 	"io"
 	"math"
 	"strconv"
 	"strings"
+
+	"github.com/sarchlab/smsim/study/page"
 )
 
 // Summary counts the figures of a set.
@@ -49,10 +50,7 @@ func Summaries(results []Result) []Summary {
 
 // WriteJSON writes summaries and figures.
 func WriteJSON(w io.Writer, results []Result) error {
-	e := json.NewEncoder(w)
-	e.SetIndent("", "  ")
-	e.SetEscapeHTML(false)
-	return e.Encode(struct {
+	return page.JSON(w, struct {
 		Sets    []Summary `json:"sets"`
 		Figures []Result  `json:"figures"`
 	}{Summaries(results), results})

@@ -2,7 +2,6 @@ package validate
 
 import (
 	"encoding/csv"
-	"encoding/json"
 	"fmt"
 	"io"
 	"strconv"
@@ -22,10 +21,7 @@ func WriteJSON(w io.Writer, rep *Report, rows bool) error {
 	if rows {
 		out.Rows = rep.AllRows()
 	}
-	e := json.NewEncoder(w)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	return e.Encode(&out)
+	return page.JSON(w, &out)
 }
 
 // WriteCSV writes one line for each set, or for each row if rows are asked for.
