@@ -9,7 +9,7 @@ import (
 
 const module = "github.com/sarchlab/smsim/"
 
-// floors are the packages from the ground up; a package may import packages of lower floors only. docs/decisions.md says
+// floors are the packages from the ground up; a package may import packages of lower floors only. README.md says
 // what each holds.
 var floors = [][]string{
 	{"isa/spelling", "isa/zipped", "configs/strictyaml/schemas", "study/lazy", "study/page"},

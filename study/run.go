@@ -1,5 +1,10 @@
 // Package study answers questions with simulations: it runs the cases of a plan on architectures, compares variants,
 // finds what limits them and writes reports. Plain functions over results; it knows nothing of terminals.
+//
+// execute.go, compile.go, point.go and simulate.go run a plan. A question has a file that computes the answer and one that words it
+// as text, JSON and CSV: versus, whatif, sensitivity, rank, occupancy, kerneldiff, archs and sweep_*, with disasm and isa_text for
+// what is read off code. answer.go and limits.go are the sentences of a study; pictures.go and plot*.go choose pictures. Questions
+// with data or rules of their own are packages below this one.
 package study
 
 import (

@@ -1,5 +1,8 @@
-// Command smsim runs integer GPU kernels, given as PTX, on a cycle-approximate model of one streaming multiprocessor
-// and says what limits them. See smsim help.
+// Command smsim runs integer GPU kernels, given as PTX or as machine code, on a cycle-approximate model of one streaming
+// multiprocessor and says what limits them. See smsim help.
+//
+// One file a command: it reads flags (settings.go, input.go), calls package study, and delivers the answer (job.go). What a
+// command computes or words belongs into study.
 package main
 
 import (

@@ -1,6 +1,6 @@
 // Package lower turns a PTX kernel into a machine program of one target, the way ptxas does:
 // selection and expansion (select_*.go), optimisation on virtual registers (opt_*.go), list scheduling,
-// register allocation and control information.
+// register allocation and control information. docs/lowering.md lists the steps with their files.
 package lower
 
 import (
