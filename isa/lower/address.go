@@ -40,12 +40,7 @@ func (b *builder) mem(i int, space string) (word, string) {
 	}
 	if s.kind == symReg {
 		words := b.regWords(&ptx.Arg{Pos: a.Pos, Name: a.Name, Member: a.Member}, s, s.typ, max(1, min(2, len(s.words))))
-		if s.pred {
-			b.fail(a.Pos, fmt.Sprintf("predicate %s used as address", a.Name))
-		}
-		if t := valueTypes[s.typ]; t.float() && !t.packed {
-			b.fail(a.Pos, fmt.Sprintf("%s, declared .%s, used as address", a.Name, s.typ))
-		}
+		b.checkAddressRegister(a, s)
 		if space == "param" && b.inFunction() {
 			return b.memAt(words, a.Int, "local"), "local"
 		}
@@ -73,6 +68,16 @@ func (b *builder) mem(i int, space string) (word, string) {
 	}
 	b.fail(a.Pos, fmt.Sprintf("%s has no address", a.Name))
 	return rz, space
+}
+
+// checkAddressRegister: registers of integers and of bits hold addresses.
+func (b *builder) checkAddressRegister(a *ptx.Arg, s *symbol) {
+	if s.pred {
+		b.fail(a.Pos, fmt.Sprintf("predicate %s used as address", a.Name))
+	}
+	if valueTypes[s.typ].float() {
+		b.fail(a.Pos, fmt.Sprintf("%s, declared .%s, used as address", a.Name, s.typ))
+	}
 }
 
 // paramOrConst is the constant bank of kernel parameters or of constant variables.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"sort"
+	"strings"
 
 	"github.com/sarchlab/smsim/isa"
 	"github.com/sarchlab/smsim/isa/ptx"
@@ -429,12 +430,13 @@ func (c *compiler) instr(in *ptx.Instr, s *scope) {
 	case "call":
 		c.call(in, s)
 	case "ret":
-		if b.returnTo != nil {
+		if b.checkBare(in); b.returnTo != nil {
 			c.jumpTo(b.returnTo)
 		} else {
 			c.exit()
 		}
 	case "exit":
+		b.checkBare(in)
 		c.exit()
 	default:
 		if c.paramAccess(in) {
@@ -456,6 +458,9 @@ func (c *compiler) instr(in *ptx.Instr, s *scope) {
 		err = b.err
 	}
 	if err != nil {
+		if msg := unknownModifier(in); msg != "" && selectors[in.Op] != nil && !strings.Contains(err.Error(), "not modelled") {
+			err = errors.New(msg)
+		}
 		var e *Error
 		if !errors.As(err, &e) {
 			err = &Error{File: c.f.m.File, Pos: in.Pos, Text: in.Text, Msg: err.Error()}

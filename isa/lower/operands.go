@@ -16,17 +16,28 @@ import (
 type operandType struct {
 	t     vtype
 	wider bool  // a wider register fits too
+	fixed bool  // not the instruction's own type: registers of packed halves do not fit
+	only  byte  // 'l': literals only, 'r': registers only
 	most  int64 // largest literal, 0: any
 }
 
 // checkOperands compares the operands of an instruction with its signature. Operations without one, or with a type that this
 // package does not know, pass: their rules speak of them.
 func (b *builder) checkOperands(in *ptx.Instr) {
+	b.checkHint(in)
 	words := operandWords(in)
 	for i := range in.Args {
 		if i < len(words) && b.err == nil {
 			b.checkOperand(in, i, &in.Args[i], strings.TrimPrefix(words[i], "="), words[i][0] == '=')
 		}
+	}
+}
+
+// checkBare checks an instruction without operands, ret or exit.
+func (b *builder) checkBare(in *ptx.Instr) {
+	b.checkSyntax(in)
+	if len(in.Args) > 0 {
+		b.fail(in.Args[0].Pos, fmt.Sprintf("%s takes no operands", in.Op))
 	}
 }
 
@@ -52,14 +63,30 @@ func (b *builder) checkOperand(in *ptx.Instr, i int, a *ptx.Arg, word string, de
 	if a.Kind == ptx.ArgPair && len(a.Elems) > 0 {
 		a = &a.Elems[0]
 	}
+	if word == "policy" {
+		b.checkPolicy(in, a)
+		return
+	}
 	if inner, isList := strings.CutPrefix(word, "{"); isList {
 		word = strings.TrimSuffix(inner, "}")
-		if a.Kind == ptx.ArgVector { // of several elements ptxas compares the widths only, which the rules do
+		if a.Kind == ptx.ArgVector { // of several elements ptxas compares the widths and each with each
 			if len(a.Elems) == 1 {
 				b.checkOperand(in, i, &a.Elems[0], word, dest)
+			} else {
+				b.checkAlike(in, a)
+				if b.err == nil { // the first stands for all
+					b.checkOperand(in, i, &a.Elems[0], word, dest)
+				}
 			}
 			return
 		}
+	}
+	if word == "*" && a.Kind == ptx.ArgName && ptx.IsSpecial(a.Name) {
+		b.checkSpecial(in, i, a)
+	}
+	if inner, isImage := strings.CutPrefix(word, "["); isImage {
+		b.checkCoordinates(in, i, a, strings.TrimSuffix(inner, "]"))
+		return
 	}
 	o, ok := resolveOperand(in, word)
 	if !ok {
@@ -71,10 +98,14 @@ func (b *builder) checkOperand(in *ptx.Instr, i int, a *ptx.Arg, word string, de
 	case ptx.ArgName:
 		y := b.scope.lookup(b.f, a.Name)
 		switch {
+		case y == nil && ptx.IsSpecial(a.Name):
+			b.checkSpecial(in, i, a)
+		case o.only == 'l':
+			b.fail(a.Pos, fmt.Sprintf("operand %d of %s must be a literal", i+1, in.Name()))
 		case y == nil || y.pred:
 		case y.kind == symReg, y.kind == symParam && len(y.words) > 0:
 			b.checkRegister(in, i, a, y, o)
-		case in.Op != "mov" && in.Op != "st":
+		case in.Op != "mov" && in.Op != "st" && in.Op != "cvta":
 			b.fail(a.Pos, fmt.Sprintf("operand %d of %s must be a register or a literal: move the address of %s to a register first", i+1, in.Name(), a.Name))
 		}
 	case ptx.ArgVector:
@@ -104,14 +135,18 @@ func resolveOperand(in *ptx.Instr, word string) (o operandType, ok bool) {
 	if word == "*" || word == "p" {
 		return o, false
 	}
+	if strings.IndexByte("lr", word[0]) >= 0 {
+		o.only, word = word[0], word[1:]
+	}
 	word, o.wider = strings.CutSuffix(word, "~")
 	if name, most, found := strings.Cut(word, ":"); found {
 		word = name
 		o.most, _ = strconv.ParseInt(most, 10, 64)
 	}
 	name := word
+	o.fixed = true
 	if k := strings.Index("TUV", word); k >= 0 || word == "W" {
-		name = nthType(in, max(k, 0))
+		name, o.fixed = nthType(in, max(k, 0)), false
 	}
 	o.t, ok = valueTypes[name]
 	if ok && word == "W" {
@@ -141,6 +176,10 @@ func (b *builder) checkRegister(in *ptx.Instr, i int, a *ptx.Arg, y *symbol, o o
 	}
 	if have.packed && !o.t.float() { // registers of packed halves are bits
 		have.kind = 'b'
+	}
+	if o.fixed && o.t.kind == 'u' && have.packed {
+		b.fail(a.Pos, fmt.Sprintf("operand %d of %s is .%s, but %s is declared .%s; it takes %s", i+1, in.Name(), o.t.name, a.Name, y.typ, o.takes()))
+		return
 	}
 	fits := have.bits == o.t.bits || o.wider && have.bits > o.t.bits
 	switch {
@@ -186,6 +225,10 @@ func (b *builder) checkLiteral(in *ptx.Instr, i int, a *ptx.Arg, o operandType, 
 		v = -v
 	}
 	switch {
+	case o.only == 'r':
+		b.fail(a.Pos, fmt.Sprintf("operand %d of %s must be a register: move the literal to one first", i+1, in.Name()))
+	case a.Kind == ptx.ArgInt && o.t.packed && !o.t.float():
+		b.fail(a.Pos, fmt.Sprintf("operand %d of %s is .%s, of which there are no literals: move its bits to a register first", i+1, in.Name(), o.t.name))
 	case o.most > 0 && a.Kind == ptx.ArgInt && (v < 0 || v > o.most):
 		b.fail(a.Pos, fmt.Sprintf("operand %d of %s is %d; a literal here is 0 to %d", i+1, in.Name(), v, o.most))
 	case dest:

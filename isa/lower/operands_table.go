@@ -2,7 +2,8 @@ package lower
 
 // operandRow says what the operands of an operation are, one word each: T, U and V are the first, second and third type among
 // the instruction's modifiers, W is the type of twice T's width; another name is a type. "=" marks a result, ":" the largest literal, "~" that wider
-// registers fit, { } a list of such elements, "p" a predicate, "*" anything.
+// registers fit, "l" that only literals do, "r" that only registers do, { } a list of such elements, [ ] an image with such coordinates,
+// "p" a predicate, "policy" a cache policy, "*" anything.
 type operandRow struct {
 	when     string // modifier that the instruction must have for this row, "": none
 	operands string
@@ -27,8 +28,8 @@ var operandRows = map[string][]operandRow{
 	"neg":   {{"", "=T T"}},
 	"min":   {{"", "=T T T T"}},
 	"max":   {{"", "=T T T T"}},
-	"dp4a":  {{"", "=u32 u32 u32 u32"}},
-	"dp2a":  {{"", "=u32 u32 u32 u32"}},
+	"dp4a":  {{"", "=u32 T U u32"}},
+	"dp2a":  {{"", "=u32 T U u32"}},
 
 	"popc":  {{"", "=u32 T"}},
 	"clz":   {{"", "=u32 T"}},
@@ -45,7 +46,7 @@ var operandRows = map[string][]operandRow{
 	"xor":  {{"", "=T T T"}},
 	"not":  {{"", "=T T"}},
 	"cnot": {{"", "=T T"}},
-	"lop3": {{"", "=T T T T u32 p"}},
+	"lop3": {{"", "=T T T T lu32 p"}},
 	"shl":  {{"", "=T T u32"}},
 	"shr":  {{"", "=T T u32"}},
 	"shf":  {{"", "=T T T u32"}},
@@ -70,21 +71,29 @@ var operandRows = map[string][]operandRow{
 
 	"mov": {{"", "=T T"}},
 	"cvt": {{"pack", "=u32 s32 s32 u32"}, {"", "=T~ U~"}},
-	"ld":  {{"", "={T~} * *"}}, // the last operand of memory instructions is a cache policy
+	"ld":  {{"", "={T~} * policy"}},
 	"ldu": {{"", "={T~} *"}},
-	"st":  {{"", "* {T~} *"}},
+	"st":  {{"", "* {T~} policy"}},
 
-	"atom": {{"cas", "=T * T T"}, {"cas", "=T * T T *"}, {"", "=T * T"}, {"", "=T * T *"}},
-	"red":  {{"", "* T"}, {"", "* T *"}},
+	"atom": {{"cas", "=T * T T"}, {"cas", "=T * T T policy"}, {"", "=T * T"}, {"", "=T * T policy"}},
+	"red":  {{"", "* T"}, {"", "* T policy"}},
 
 	"shfl":       {{"", "=T T b32 b32 u32"}},
 	"vote":       {{"ballot", "=b32 p u32"}, {"", "p p u32"}},
 	"match":      {{"", "=u32 T u32"}},
 	"activemask": {{"", "=b32"}},
-	"redux":      {{"", "=T T u32"}},
+	"redux":      {{"f32", "=T T u32"}, {"", "=u32 u32 u32"}},
 	"bar":        {{"warp", "u32"}, {"popc", "=u32 u32 p"}, {"popc", "=u32 u32 u32 p"}, {"red", "p u32 p"}, {"red", "p u32 u32 p"}, {"", "u32 u32"}},
 	"barrier":    {{"popc", "=u32 u32 p"}, {"popc", "=u32 u32 u32 p"}, {"red", "p u32 p"}, {"red", "p u32 u32 p"}, {"", "u32 u32"}},
 	"nanosleep":  {{"", "u32"}},
+	"pmevent":    {{"mask", "lu32:65535"}, {"", "lu32:15"}},
+	"cvta":       {{"", "=T T"}},
+	"cp":         {{"mbarrier", "*"}, {"", "* * * u32"}},
+
+	"tex":  {{"", "={T} [U]"}},
+	"tld4": {{"", "={T} [U]"}},
+	"suld": {{"", "={T~} [u32]"}},
+	"sust": {{"", "[u32] {T~}"}},
 
 	"vadd":      {{"", "=T U V T"}},
 	"vsub":      {{"", "=T U V T"}},
@@ -95,18 +104,18 @@ var operandRows = map[string][]operandRow{
 	"vshr":      {{"", "=T U V T"}},
 	"vmad":      {{"", "=T U V T"}},
 	"vset":      {{"", "=u32 T U u32"}},
-	"vadd2":     {{"", "=T U V T"}},
-	"vsub2":     {{"", "=T U V T"}},
-	"vavrg2":    {{"", "=T U V T"}},
-	"vabsdiff2": {{"", "=T U V T"}},
-	"vmin2":     {{"", "=T U V T"}},
-	"vmax2":     {{"", "=T U V T"}},
-	"vset2":     {{"", "=u32 T U u32"}},
-	"vadd4":     {{"", "=T U V T"}},
-	"vsub4":     {{"", "=T U V T"}},
-	"vavrg4":    {{"", "=T U V T"}},
-	"vabsdiff4": {{"", "=T U V T"}},
-	"vmin4":     {{"", "=T U V T"}},
-	"vmax4":     {{"", "=T U V T"}},
-	"vset4":     {{"", "=u32 T U u32"}},
+	"vadd2":     {{"", "=T rU rV rT"}},
+	"vsub2":     {{"", "=T rU rV rT"}},
+	"vavrg2":    {{"", "=T rU rV rT"}},
+	"vabsdiff2": {{"", "=T rU rV rT"}},
+	"vmin2":     {{"", "=T rU rV rT"}},
+	"vmax2":     {{"", "=T rU rV rT"}},
+	"vset2":     {{"", "=u32 rT rU ru32"}},
+	"vadd4":     {{"", "=T rU rV rT"}},
+	"vsub4":     {{"", "=T rU rV rT"}},
+	"vavrg4":    {{"", "=T rU rV rT"}},
+	"vabsdiff4": {{"", "=T rU rV rT"}},
+	"vmin4":     {{"", "=T rU rV rT"}},
+	"vmax4":     {{"", "=T rU rV rT"}},
+	"vset4":     {{"", "=u32 rT rU ru32"}},
 }

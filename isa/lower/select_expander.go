@@ -187,6 +187,10 @@ func (x *expander) typ(allowed string) vtype {
 		x.fail("%s has no type .%s; it takes .%s", x.in.Op, m, strings.Join(strings.Fields(allowed), ", ."))
 		return t
 	}
+	if first := nthType(x.in, 0); first != "" {
+		x.fail("%s has one type, .%s, and needs another: one of .%s", x.in.Op, first, strings.Join(strings.Fields(allowed), ", ."))
+		return valueTypes["b32"]
+	}
 	x.fail("%s lacks a type: one of .%s", x.in.Op, strings.Join(strings.Fields(allowed), ", ."))
 	return valueTypes["b32"]
 }

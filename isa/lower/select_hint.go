@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/sarchlab/smsim/isa"
+	"github.com/sarchlab/smsim/isa/ptx"
 )
 
 // Instructions that change no value: fences, prefetches, hints to caches and to debuggers.
@@ -39,7 +40,16 @@ func ruleHint(x *expander) {
 			return
 		}
 	}
-	x.args(h.args, h.args)
+	if !x.args(h.args, h.args) {
+		return
+	}
+	for i := range x.in.Args {
+		if a := &x.in.Args[i]; a.Kind == ptx.ArgAddr && a.Name != "" {
+			if y := x.scope.lookup(x.f, a.Name); y != nil && y.kind == symReg {
+				x.checkAddressRegister(a, y)
+			}
+		}
+	}
 }
 
 // oneOf names modifiers: ".a, .b or .c".

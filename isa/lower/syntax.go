@@ -11,7 +11,8 @@ import (
 
 // syntaxText has the legal modifiers of PTX operations, one form a line: the operation and its modifiers, those in [ ] optional,
 // of those in { | } one; ROUND is a rounding of arithmetic, INT one to an integral value, SCOPE and CACHE those of memory
-// accesses, and so on (see syntaxSets). Modifiers may stand in any order, as ptxas takes them, but types among themselves. A word before the operation
+// accesses, and so on (see syntaxSets). Modifiers may stand in any order, as ptxas takes them, but types among themselves, and those
+// joined to the operation by + directly behind it. A word before the operation
 // limits the line to modules of an age (see syntaxAge). An operation without a line is checked by its rule alone.
 //
 //go:embed syntax.txt
@@ -19,15 +20,17 @@ var syntaxText string
 
 // syntaxSets are the names in syntaxText that stand for one of several modifiers.
 var syntaxSets = map[string]string{
-	"ROUND": "rn|rz|rm|rp",
-	"INT":   "rni|rzi|rmi|rpi",
-	"SCOPE": "cta|cluster|gpu|sys",
-	"BOOL":  "and|or|xor",
-	"SPACE": "global|shared|shared::cta|local|const|param|param::entry|param::func",
-	"CMP":   "eq|ne|lt|le|gt|ge|lo|ls|hi|hs|equ|neu|ltu|leu|gtu|geu|num|nan",
-	"MEM":   "b8|u8|s8|b16|u16|s16|b32|u32|s32|b64|u64|s64|b128|f32|f64",
-	"ATOM":  "global|shared|shared::cta",
-	"SEM":   "relaxed|acquire|release|acq_rel",
+	"ROUND":    "rn|rz|rm|rp",
+	"INT":      "rni|rzi|rmi|rpi",
+	"SCOPE":    "cta|cluster|gpu|sys",
+	"BOOL":     "and|or|xor",
+	"SPACE":    "global|shared|shared::cta|local|const|param|param::entry|param::func",
+	"CMP":      "eq|ne|lt|le|gt|ge|lo|ls|hi|hs|equ|neu|ltu|leu|gtu|geu|num|nan",
+	"MEM":      "b8|u8|s8|b16|u16|s16|b32|u32|s32|b64|u64|s64|b128|f32|f64",
+	"ATOM":     "global|shared|shared::cta|shared::cluster",
+	"EVICT":    "L2::evict_last|L2::evict_first|L2::evict_normal",
+	"PREFETCH": "L2::64B|L2::128B|L2::256B",
+	"SEM":      "relaxed|acquire|release|acq_rel",
 }
 
 // syntaxAge says for each word before an operation in syntaxText whether a module may use that line.
@@ -40,7 +43,8 @@ var syntaxAge = map[string]func(m *ptx.Module) bool{
 // syntaxForm is one line: what must be there, of each group one, and what may be there, of each group at most one.
 type syntaxForm struct {
 	age         string
-	text        string // as written, for messages
+	text        string   // as written, for messages
+	first       []string // modifiers that stand first, in this order
 	needed, may [][]string
 }
 
@@ -61,6 +65,9 @@ func parseSyntax(text string) map[string][]syntaxForm {
 		if k := strings.IndexAny(f.text, ".["); k >= 0 {
 			op, rest = f.text[:k], f.text[k:]
 		}
+		joined := strings.Split(op, "+")
+		op, f.first = joined[0], joined[1:]
+		f.text = strings.ReplaceAll(f.text, "+", ".")
 		for rest != "" {
 			optional := rest[0] == '['
 			rest = strings.TrimPrefix(strings.TrimPrefix(rest, "["), ".")
@@ -89,7 +96,11 @@ func parseSyntax(text string) map[string][]syntaxForm {
 
 // matches says that the modifiers are those of the form, in any order.
 func (f *syntaxForm) matches(mods []string) bool {
-	left := slices.Clone(mods)
+	n := len(f.first)
+	if len(mods) < n || !slices.Equal(mods[:n], f.first) {
+		return false
+	}
+	left := slices.Clone(mods[n:])
 	take := func(group []string) bool {
 		_, isType := valueTypes[group[0]]
 		for i, m := range left {
@@ -136,6 +147,11 @@ func (b *builder) checkSyntax(in *ptx.Instr) {
 			return
 		}
 		shared := 0
+		for k, m := range f.first {
+			if k < len(in.Mods) && in.Mods[k] == m {
+				shared++
+			}
+		}
 		for _, g := range slices.Concat(f.needed, f.may) {
 			if slices.ContainsFunc(g, in.Has) {
 				shared++

@@ -8,7 +8,7 @@ import (
 // TestSyntaxTable: every line of syntax.txt is of an operation that is lowered, has a known age and no group that is empty.
 func TestSyntaxTable(t *testing.T) {
 	for op, forms := range syntaxForms {
-		if selectors[op] == nil && op != "bra" {
+		if selectors[op] == nil && op != "bra" && op != "ret" && op != "exit" {
 			t.Errorf("%s has a form and no rule", op)
 		}
 		for _, f := range forms {

@@ -35,9 +35,9 @@ func literal(typ string, v uint64, plain bool) string {
 }
 
 // withImmediates is the form with the operands of the mask as immediates, the values of vector k. ok is false where an
-// operand has a selector or a sign, which immediates do not take.
+// operand has a selector or a sign, which immediates do not take, and for lanes, of which there are none.
 func (s *Set) withImmediates(f *Form, mask, k int) (Form, bool) {
-	g, ok := *f, true
+	g, ok := *f, !packed.MatchString(f.PTX)
 	g.PTX = operandUse.ReplaceAllStringFunc(f.PTX, func(use string) string {
 		m := operandUse.FindStringSubmatch(use)
 		i := int(m[2][0] - 'a')
@@ -85,6 +85,9 @@ func (s *Set) fixed(mask, k int) *Set {
 	}
 	return &t
 }
+
+// packed is the start of an operation on the lanes of words, with 16x2 among its types or 2 or 4 behind its name.
+var packed = regexp.MustCompile(`^(v[a-z]+[24]\.|\S*\.[us]16x2\b)`)
 
 // TestImmediates: a form with immediates in place of registers, or with constants in its registers, gives what it gives
 // with values that are loaded.
