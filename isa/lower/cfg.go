@@ -84,6 +84,9 @@ func (f *fn) edges() {
 	}
 	for i, b := range f.blocks {
 		t := b.terminator()
+		if t != nil && t.Op == isa.OpBRA && t.Guard.Kind == isa.KindNone && i+1 < len(f.blocks) && f.blocks[i+1] == b.to { // to the next instruction
+			b.insts, t = b.insts[:len(b.insts)-1], nil
+		}
 		if t == nil || t.Op != isa.OpBRA {
 			b.to = nil
 		}

@@ -127,6 +127,9 @@ func (u *unitInfo) back(opt Options, limit int) (regs int, err error) {
 		if g.routine != nil {
 			g.frontRoutine()
 		}
+		if !opt.NoOptimise {
+			g.orderBlocks()
+		}
 		g.analyse()
 		if !opt.NoOptimise {
 			g.statementSizes()
