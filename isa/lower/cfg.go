@@ -183,7 +183,7 @@ func (f *fn) merge() {
 					prev.insts = append(prev.insts, b.insts...)
 					prev.statements += b.statements
 					prev.weight += b.weight
-					prev.to, prev.table, prev.tableAt = b.to, b.table, b.tableAt
+					prev.to, prev.table, prev.tableAt, prev.branches = b.to, b.table, b.tableAt, b.branches
 					prev.succs = b.succs
 					for _, s := range b.succs {
 						for k := range s.preds {

@@ -99,6 +99,7 @@ type block struct {
 	domDepth  int
 	afterCall bool // execution comes here from the call that ends the block before
 	noUnroll  bool // .pragma "nounroll" stands at its start
+	branches  bool // its branch belongs to an instruction that the compiler expands too late to predicate it
 	unrolled  bool // the head of a loop of several rounds
 	mark      int
 

@@ -31,7 +31,7 @@ func (f *fn) ifConvert() {
 		for i := 0; i < len(f.blocks); i++ {
 			b := f.blocks[i]
 			t := b.terminator()
-			if t == nil || t.Op != isa.OpBRA || t.Guard.Kind != isa.KindPred || i+1 >= len(f.blocks) {
+			if t == nil || t.Op != isa.OpBRA || t.Guard.Kind != isa.KindPred || b.branches || i+1 >= len(f.blocks) {
 				continue
 			}
 			next := f.blocks[i+1]
@@ -43,7 +43,7 @@ func (f *fn) ifConvert() {
 				t.Src[0] = isa.Operand{}
 				b.to = nil
 				converted = true
-			case len(next.preds) == 1 && len(next.succs) == 1 && next.succs[0] == b.to && next.to == nil && f.predicable(next, t.Guard, most):
+			case len(next.preds) == 1 && len(next.succs) == 1 && next.succs[0] == b.to && f.predicable(next, t.Guard, most):
 				// if without else
 				g := t.Guard
 				g.Flags ^= isa.Neg
@@ -52,7 +52,7 @@ func (f *fn) ifConvert() {
 				b.to = nil
 				converted = true
 			case i+2 < len(f.blocks) && f.blocks[i+2] == b.to && len(next.preds) == 1 && len(b.to.preds) == 1 && len(next.succs) == 1 && len(b.to.succs) == 1 &&
-				next.succs[0] == b.to.succs[0] && b.to.to == nil && next.to != nil && f.predicable(next, t.Guard, most.less()) && f.predicable(b.to, t.Guard, most):
+				next.succs[0] == b.to.succs[0] && next.to != nil && f.predicable(next, t.Guard, most.less()) && f.predicable(b.to, t.Guard, most):
 				g := t.Guard
 				other := b.to
 				f.guardAll(other, g, home)
@@ -90,7 +90,7 @@ func (f *fn) predicateOneSide(i int, most predication, home map[isa.Operand]*blo
 	t := b.terminator()
 	next, other := f.blocks[i+1], f.blocks[i+2]
 	if t == nil || b.to != other || len(next.preds) != 1 || len(other.preds) != 1 || len(next.succs) != 1 || len(other.succs) != 1 ||
-		next.succs[0] != other.succs[0] || next.to == nil || other.to != nil {
+		next.succs[0] != other.succs[0] || next.to == nil {
 		return false
 	}
 	join := next.to
@@ -210,11 +210,13 @@ func (f *fn) predicable(b *block, g isa.Operand, limit predication) bool {
 	return n > 0 && n <= limit.most
 }
 
-// guardAll puts the block's instructions under g.
+// guardAll puts the block's instructions under g, but not the branch at its end to where both sides go on.
 func (f *fn) guardAll(b *block, g isa.Operand, home map[isa.Operand]*block) {
 	f.markWhole(b, home)
 	for i := range b.insts {
-		b.insts[i].Guard = g
+		if b.insts[i].Op != isa.OpBRA {
+			b.insts[i].Guard = g
+		}
 	}
 }
 

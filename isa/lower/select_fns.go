@@ -20,9 +20,13 @@ func (x *expander) findSet(mask, base, n word) (pos, missing word) {
 	v, from, k, back := x.mov(auto, mask), x.mov(auto, base), x.reg(), x.pred()
 	x.boolOp(back, isa.BoolAnd, notPT, notPT)
 	own, search := x.newBlock(), x.newBlock()
-	x.branch(x.test(isa.CmpEQ, isa.S32, n, rz), own)
+	none := x.test(isa.CmpEQ, isa.S32, n, rz)
+	x.cur.branches = true
+	x.branch(none, own)
 	x.mov(k, n)
-	x.branch(x.test(isa.CmpGT, isa.S32, n, rz), search)
+	up := x.test(isa.CmpGT, isa.S32, n, rz)
+	x.cur.branches = true
+	x.branch(up, search)
 	x.brev(v, v)
 	x.boolOp(back, isa.BoolAnd, pt, pt)
 	x.sub(k, rz, k)
