@@ -141,6 +141,9 @@ func (w *Warp) outOfBounds(space Space, lane int, addr uint64, size uint64) erro
 	case SpaceShared:
 		p := w.k.Program
 		where = fmt.Sprintf("the block has %d bytes (%d static, %d dynamic)", p.SharedBytes+w.k.Launch.DynamicShared, p.SharedBytes, w.k.Launch.DynamicShared)
+		if base := p.SharedBase; base > 0 {
+			where += fmt.Sprintf(" from address 0x%x on", base)
+		}
 	case SpaceLocal:
 		where = fmt.Sprintf("a thread has %d bytes", w.k.localLen)
 		if int32(addr) < 0 && w.k.Program.calls() { // below the stack's end

@@ -153,7 +153,7 @@ func WriteSASS(w io.Writer, m *Machine) error {
 	if m.Program.SharedBytes >= 0 {
 		shared = fmt.Sprintf(" SHARED:%d", m.Program.SharedBytes)
 		if m.Program.SM >= 90 && m.Program.SharedBase == 0 {
-			shared += " SHARED_BASE:0" // addresses of lowered code do not count the system's part
+			shared += " SHARED_BASE:0" // as the listing that it was read from says
 		}
 	}
 	t.printf("\tREG:%d STACK:%d%s\n", x.Registers, x.LocalBytes, shared)

@@ -60,6 +60,13 @@ func (b *builder) mem(i int, space string) (word, string) {
 	case symConst:
 		return isa.C(3, s.offset+a.Int), "const"
 	case symShared:
+		if b.sm() >= 90 { // the place of the variable is part of the instruction
+			off := s.offset
+			if off < 0 {
+				off = dynamicShared
+			}
+			return b.memAt([]word{b.sharedWindow(rz)}, off+a.Int, "shared"), "shared"
+		}
 		return b.memAt([]word{b.sharedAddress(s)}, a.Int, "shared"), "shared"
 	case symLocal:
 		return b.memAt([]word{b.localAddress(s)}, a.Int, "local"), "local"
@@ -121,27 +128,49 @@ func (b *builder) memAt(words []word, off int64, space string) word {
 	return m
 }
 
-// sharedAddress is the address of a shared variable in the shared window. From compute capability 9.0 on the
-// window of a block in a cluster starts at its rank shifted by 24 bits, and the compiler adds it.
+// sharedAddress is the address of a shared variable in the shared window.
 func (b *builder) sharedAddress(s *symbol) word {
 	off := isa.I(uint32(s.offset))
 	if s.offset < 0 { // dynamic; resolved when the static variables are placed
 		off.Imm = dynamicShared
 	}
-	if b.sm() < 90 {
-		if s.offset == 0 {
-			return rz
-		}
-		return off
+	if b.sm() >= 90 {
+		return b.sharedWindow(off)
 	}
+	if s.offset == 0 {
+		return rz
+	}
+	return off
+}
+
+// sharedWindow is the address off bytes behind the first one that programs have in shared memory, from compute capability 9.0 on.
+// There the window of a block in a cluster starts at its rank shifted by 24 bits, and the compiler adds it.
+func (b *builder) sharedWindow(off word) word {
 	rank, base, d := b.reg(), b.reg(), b.reg()
 	g := b.guard
 	b.guard = word{}
 	b.emit(isa.OpS2R, isa.Mod{}, []word{rank}, []word{{Kind: isa.KindSpecial, Reg: isa.SRCgaCtaID}})
-	b.mov(base, off)
+	b.emit(isa.OpMOV, isa.Mod{Flags: modKeep}, []word{base}, []word{imm(systemShared)})
+	if !isZero(off) {
+		start := b.reg()
+		b.emitAdd(start, base, off)
+		base = start
+	}
 	b.emit(isa.OpLEA, isa.Mod{}, []word{d}, []word{rank, base, imm(24)})
 	b.guard = g
 	return d
+}
+
+// systemShared is the part of a block's shared memory, in bytes, that the system takes from compute capability 9.0 on. The compiler
+// keeps it in a register, apart from the place of the variable.
+const systemShared = 0x400
+
+// sharedStart is the address of the first byte that programs have in shared memory.
+func (f *fn) sharedStart() int64 {
+	if f.t.SM < 90 {
+		return 0
+	}
+	return systemShared
 }
 
 // dynamicShared marks an immediate that stands for the first byte behind the static shared variables.

@@ -211,6 +211,7 @@ func (f *fn) finish(p *isa.Program, regs int, opt Options) {
 	p.Regs = f.reportedRegs(regs)
 	p.UsesCC = f.usesCC
 	p.SharedBytes = int(f.shared)
+	p.SharedBase = uint32(f.sharedStart())
 	p.LocalBytes = int(frame)
 	p.ConstBanks = map[uint8][]byte{}
 	if len(f.constMem) > 0 {

@@ -37,12 +37,13 @@ func (f *fn) optimise() {
 	f.shareComplements()
 	f.hoistInvariants()
 	spins := len(f.spinLoops()) > 0
-	if !f.separateCode() && !spins {
-		f.uniformBases()
-	}
 	f.vectorise()
 	f.unroll()
 	f.ifConvert()
+	if !f.separateCode() && !spins {
+		f.uniformBases()
+	}
+	f.hoistBases()
 	if f.repeatsReciprocal() {
 		f.valueNumber()
 		f.removeDead()

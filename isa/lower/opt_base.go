@@ -1,6 +1,11 @@
 package lower
 
-import "github.com/sarchlab/smsim/isa"
+import (
+	"cmp"
+	"slices"
+
+	"github.com/sarchlab/smsim/isa"
+)
 
 // baseUse is an operand that reads a register.
 type baseUse struct {
@@ -16,6 +21,14 @@ type basePass struct {
 	n       numbering
 	defs    []defSite
 	readers map[isa.Reg][]baseUse
+	added   []placed
+}
+
+// placed is an instruction to be inserted ahead of instruction i of a block.
+type placed struct {
+	b  *block
+	i  int
+	in isa.Inst
 }
 
 // uniformBases turns the base address of shared memory into a uniform register where every use can take one: as
@@ -26,7 +39,7 @@ func (f *fn) uniformBases() {
 	}
 	n := f.numbering()
 	p := &basePass{f: f, n: n, defs: f.defSites(n), readers: map[isa.Reg][]baseUse{}}
-	uses := f.useCounts(n)
+	loops := f.divergentLoops()
 	for _, b := range f.blocks {
 		for i := range b.insts {
 			in := &b.insts[i]
@@ -38,38 +51,111 @@ func (f *fn) uniformBases() {
 		}
 	}
 	for _, b := range f.blocks {
+		if loops[b] {
+			continue
+		}
 		for i := 0; i < len(b.insts); i++ {
-			in := &b.insts[i]
-			if in.Op != isa.OpLEA || in.Mod.Flags != 0 || in.Src[0].Kind != isa.KindReg || in.Src[0].Reg < isa.VirtualBase || in.Dst[1] != pt || in.Dst[0].Reg < isa.VirtualBase {
+			s2r := &b.insts[i]
+			if s2r.Op != isa.OpS2R || s2r.Src[0].Reg != isa.SRCgaCtaID || s2r.Guard.Kind != isa.KindNone || !p.value(s2r.Dst[0].Reg) {
 				continue
 			}
-			rank := &p.defs[n.of(isa.KindReg, in.Src[0].Reg)]
-			if !rank.value() || !p.value(in.Dst[0].Reg) || in.Src[1].Kind == isa.KindReg && in.Src[1].Reg != isa.RZ {
-				continue
-			}
-			s2r := &rank.b.insts[rank.i]
-			if rank.b != b || s2r.Op != isa.OpS2R || s2r.Src[0].Reg != isa.SRCgaCtaID || uses[n.of(isa.KindReg, in.Src[0].Reg)] != 1 {
-				continue
-			}
-			d := in.Dst[0].Reg
-			p.spreadOffsets(d)
-			ok := true
-			for _, u := range p.readers[d] {
-				ok = ok && takesBase(u)
-			}
-			if !ok {
-				continue
-			}
-			ur, base := isa.UR(f.newUReg()), isa.UR(f.newUReg())
-			s2r.Op, s2r.Dst[0] = isa.OpS2UR, ur
-			in.Op, in.NDst = isa.OpULEA, 1
-			in.Dst[0], in.Dst[1], in.Src[0] = base, isa.Operand{}, ur
-			for _, u := range p.readers[d] {
-				p.setBase(u, base)
+			if bases, all := p.basesOf(s2r.Dst[0].Reg, b, loops); len(bases) > 0 {
+				p.makeUniform(b, i, bases, all)
 			}
 		}
 	}
+	slices.SortStableFunc(p.added, func(x, y placed) int { return cmp.Compare(x.i, y.i) })
+	for k := len(p.added) - 1; k >= 0; k-- { // last, for the readers are known by their places
+		x := &p.added[k]
+		x.b.insts = slices.Insert(x.b.insts, x.i, x.in)
+	}
+	f.compact()
 	f.removeDead()
+}
+
+// windowBase is an instruction that makes a base address of the block's rank in the cluster, and the place in the window.
+type windowBase struct {
+	lea *isa.Inst
+	off uint32 // from systemShared
+}
+
+// basesOf is the instructions of block b that make base addresses of the block's rank and can be uniform: all that
+// reads them can take a uniform register, outside of loops that lanes leave in different rounds, where the compiler keeps to
+// general ones. All says that nothing else reads the rank.
+func (p *basePass) basesOf(rank isa.Reg, b *block, loops map[*block]bool) (bases []windowBase, all bool) {
+	all = true
+	for _, r := range p.readers[rank] {
+		in := r.in
+		off, ok := p.windowStart(in.Src[1])
+		ok = ok && r.b == b && in.Op == isa.OpLEA && in.Guard.Kind == isa.KindNone && in.Mod.Flags == 0 && r.k == 0 && in.Dst[1] == pt && p.value(in.Dst[0].Reg)
+		if ok {
+			p.spreadOffsets(in.Dst[0].Reg)
+			for _, u := range p.readers[in.Dst[0].Reg] {
+				ok = ok && takesBase(u) && !loops[u.b]
+			}
+		}
+		if ok {
+			bases = append(bases, windowBase{in, off})
+		}
+		all = all && ok
+	}
+	return bases, all
+}
+
+// windowStart is the distance of a word from systemShared, if it is that constant or the sum of it and a literal.
+func (p *basePass) windowStart(o isa.Operand) (off uint32, ok bool) {
+	for o.Kind == isa.KindReg && o.Flags == 0 && p.value(o.Reg) {
+		d := &p.defs[p.n.of(isa.KindReg, o.Reg)]
+		in := &d.b.insts[d.i]
+		switch {
+		case in.Op == isa.OpMOV && in.Mod.Has(modKeep) && isImm(in.Src[0], systemShared):
+			return off, true
+		case off == 0 && plainAdd(in) && isZero(in.Src[2]):
+			c, known := constant(in.Src[1])
+			if !known {
+				return 0, false
+			}
+			off, o = c, in.Src[0]
+		default:
+			return 0, false
+		}
+	}
+	return 0, false
+}
+
+// makeUniform lets the bases be computed on the uniform datapath, from the rank that instruction i of the block reads, and as
+// early as in a block that is executed in the same rounds.
+func (p *basePass) makeUniform(b *block, i int, bases []windowBase, all bool) {
+	f, s2r := p.f, &b.insts[i]
+	to, at := b, i
+	for d := b.idom; d != nil && d.loop == b.loop && postDominates(b, d); d = d.idom {
+		if to, at = d, len(d.insts); d.terminator() != nil {
+			at--
+		}
+	}
+	add := func(op isa.Op, sources ...isa.Operand) isa.Operand {
+		d := isa.UR(f.newUReg())
+		in := isa.Inst{Op: op, NDst: 1, NSrc: uint8(len(sources)), Pos: s2r.Pos, Dst: [isa.MaxDst]isa.Operand{d}}
+		copy(in.Src[:], sources)
+		p.added = append(p.added, placed{to, at, in})
+		return d
+	}
+	rank := add(isa.OpS2UR, s2r.Src[0])
+	start := add(isa.OpUMOV, imm(systemShared))
+	for _, x := range bases {
+		from := start
+		if x.off != 0 {
+			from = add(isa.OpUIADD3, start, imm(x.off), isa.UR(isa.URZ))
+		}
+		base := add(isa.OpULEA, rank, from, imm(24))
+		for _, u := range p.readers[x.lea.Dst[0].Reg] {
+			p.setBase(u, base)
+		}
+		dead(x.lea)
+	}
+	if all {
+		dead(s2r)
+	}
 }
 
 // value says that the register has one definition, which always executes.
@@ -92,7 +178,7 @@ func takesBase(u baseUse) bool {
 		return isAddress(u)
 	case o.Flags != 0:
 		return false
-	case in.Op == isa.OpLEA && in.Mod.Flags == 0 && u.k == 1:
+	case in.Op == isa.OpLEA && (in.Mod.Flags == 0 || in.Mod.Flags == isa.ModHI) && u.k == 1:
 		return in.Src[0].Kind == isa.KindReg
 	case plainAdd(in):
 		t := terms(in, 3)

@@ -117,3 +117,23 @@ func (u *fuser) fuseFunnel(in *isa.Inst) bool {
 	u.take(r)
 	return true
 }
+
+// fuseWrap lets a shift by a word modulo 32 take the amount as it is and wrap it itself. ptxas 13.0 does so where only the shift reads
+// the masked amount, and for a mask of 31 alone.
+func (u *fuser) fuseWrap(in *isa.Inst) bool {
+	if u.f.t.SM < 70 || in.Mod.Has(isa.ModWrap) || in.Mod.Type != isa.U32 && in.Mod.Type != isa.S32 {
+		return false
+	}
+	d := u.inner(&in.Src[1])
+	if d == nil || d.Mod.Has(modKeep) {
+		return false
+	}
+	o, m, ok := mask(d)
+	if !ok || m != 31 {
+		return false
+	}
+	in.Src[1] = o
+	in.Mod.Flags |= isa.ModWrap
+	u.take(d)
+	return false
+}

@@ -151,6 +151,8 @@ func (u *fuser) combine(in *isa.Inst) bool {
 		}
 	case isa.OpLOP3:
 		return u.fuseFunnel(in) || u.fuseMasks(in) || u.fuseOr(in) || u.fuseLogic(in)
+	case isa.OpSHF:
+		return u.fuseWrap(in)
 	case isa.OpISETP:
 		return u.fuseTest(in)
 	case isa.OpVIMNMX:
@@ -441,11 +443,14 @@ func (u *fuser) fuseTest(in *isa.Inst) bool {
 	}
 	id := u.n.of(isa.KindReg, o.Reg)
 	pid := u.n.of(isa.KindPred, in.Dst[0].Reg)
-	if id >= len(u.defs) || pid >= len(u.defs) || !u.defs[pid].value() {
+	if id >= len(u.defs) || pid >= len(u.defs) {
 		return false
 	}
 	d := &u.defs[id]
 	if !d.value() || d.b != u.b || d.b.insts[d.i].Op != isa.OpLOP3 {
+		return false
+	}
+	if !u.defs[pid].value() && (in.Mod.Cmp == isa.CmpEQ || u.touched(pid, int(d.i), in)) {
 		return false
 	}
 	lop := &d.b.insts[d.i]
@@ -462,4 +467,15 @@ func (u *fuser) fuseTest(in *isa.Inst) bool {
 	}
 	u.take(in)
 	return false
+}
+
+// touched says that something between instruction from and in, of the block being fused, reads or writes register id.
+func (u *fuser) touched(id, from int, in *isa.Inst) bool {
+	found := false
+	note := func(x int) { found = found || x == id }
+	for i := from + 1; i < len(u.b.insts) && &u.b.insts[i] != in; i++ {
+		u.f.uses(&u.b.insts[i], u.n, note)
+		u.f.defs(&u.b.insts[i], u.n, note)
+	}
+	return found
 }

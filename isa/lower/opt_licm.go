@@ -2,12 +2,21 @@ package lower
 
 import "github.com/sarchlab/smsim/isa"
 
-// hoistInvariants moves two kinds of loop-invariant code out of innermost loops, as the compiler does: the base
-// addresses of shared memory, and expensive instructions (reciprocals, conversions, high products: what a division
+// hoistBases moves the base addresses of shared memory that are not uniform out of innermost loops, as the compiler does.
+func (f *fn) hoistBases() {
+	f.hoist(func(in *isa.Inst, _ bool) bool { return in.Op == isa.OpS2R })
+}
+
+// hoistInvariants moves loop-invariant code out of innermost loops, as the compiler does: expensive instructions (reciprocals, conversions, high products: what a division
 // by an invariant expands to) with all that they need and all else that is invariant in the expansion, where every round
 // executes them. Other invariant code stays where the PTX has it: its
 // front end has done that work, and what it left inside saves registers.
 func (f *fn) hoistInvariants() {
+	f.hoist(func(in *isa.Inst, everyRound bool) bool { return everyRound && expensive(in) })
+}
+
+// hoist moves the wanted instructions that do not change in an innermost loop out of it, and what they need.
+func (f *fn) hoist(wanted func(in *isa.Inst, everyRound bool) bool) {
 	n := f.numbering()
 	v := &numberer{f: f, n: n, defs: f.defSites(n)}
 	for _, l := range f.loops {
@@ -15,7 +24,7 @@ func (f *fn) hoistInvariants() {
 		if f.hasInner(l) || to == nil || l.contains(to) {
 			continue
 		}
-		f.hoistFrom(l, to, v)
+		f.hoistFrom(l, to, v, wanted)
 	}
 	f.compact()
 }
@@ -27,7 +36,7 @@ type invariant struct {
 	needed bool
 }
 
-func (f *fn) hoistFrom(l *loop, to *block, v *numberer) {
+func (f *fn) hoistFrom(l *loop, to *block, v *numberer, wanted func(in *isa.Inst, everyRound bool) bool) {
 	var list []invariant
 	from := map[int]int{} // register -> its definition in list
 	calls := l.calls()
@@ -56,7 +65,7 @@ func (f *fn) hoistFrom(l *loop, to *block, v *numberer) {
 				continue
 			}
 			f.defs(in, v.n, func(id int) { from[id] = len(list) })
-			list = append(list, invariant{b: b, i: i, needed: in.Op == isa.OpS2R || everyRound && expensive(in)})
+			list = append(list, invariant{b: b, i: i, needed: wanted(in, everyRound)})
 		}
 	}
 	divisions := map[isa.SourcePos]bool{}
@@ -76,7 +85,7 @@ func (f *fn) hoistFrom(l *loop, to *block, v *numberer) {
 		in := &x.b.insts[x.i]
 		if in.Op == isa.OpLEA && in.Mod.Flags == 0 { // the base of shared memory goes with the block's rank
 			f.uses(in, v.n, func(id int) {
-				if d, ok := from[id]; ok && list[d].b.insts[list[d].i].Op == isa.OpS2R {
+				if d, ok := from[id]; ok && list[d].needed && list[d].b.insts[list[d].i].Op == isa.OpS2R {
 					x.needed = true
 				}
 			})

@@ -111,8 +111,32 @@ func (f *fn) dropSyncs() {
 // divergentBlocks are the blocks that only some lanes of a warp may execute together: those between a branch on a
 // value that differs and the point where its sides meet. Lanes that exit do not part from the others.
 func (f *fn) divergentBlocks() map[*block]bool {
-	u := f.uniformity()
 	apart := map[*block]bool{}
+	f.divergentRegions(func(_ *block, region map[*block]bool) {
+		for b := range region {
+			apart[b] = true
+		}
+	})
+	return apart
+}
+
+// divergentLoops are the blocks of loops that lanes leave in different rounds.
+func (f *fn) divergentLoops() map[*block]bool {
+	loops := map[*block]bool{}
+	f.divergentRegions(func(branch *block, region map[*block]bool) {
+		if region[branch] {
+			for b := range region {
+				loops[b] = true
+			}
+		}
+	})
+	return loops
+}
+
+// divergentRegions calls visit for every branch on a value that differs between lanes, with the blocks between it and the point where its
+// sides meet.
+func (f *fn) divergentRegions(visit func(branch *block, region map[*block]bool)) {
+	u := f.uniformity()
 	for _, b := range f.rpo {
 		if len(b.succs) < 2 || !u.divergentBranch(b) {
 			continue
@@ -125,16 +149,16 @@ func (f *fn) divergentBlocks() map[*block]bool {
 			continue
 		}
 		work := append([]*block(nil), b.succs...)
-		seen := map[*block]bool{}
+		region := map[*block]bool{}
 		for len(work) > 0 {
 			x := work[len(work)-1]
 			work = work[:len(work)-1]
-			if x == b.ipdom || seen[x] {
+			if x == b.ipdom || region[x] {
 				continue
 			}
-			seen[x], apart[x] = true, true
+			region[x] = true
 			work = append(work, x.succs...)
 		}
+		visit(b, region)
 	}
-	return apart
 }

@@ -154,7 +154,7 @@ func (v *numberer) track(in *isa.Inst) {
 		v.f.defs(in, v.n, func(id int) {
 			delete(v.local, id)
 			for _, c := range v.copies[id] {
-				if o, ok := v.local[c]; ok && o.Kind == isa.KindReg && v.n.of(isa.KindReg, o.Reg) == id {
+				if o, ok := v.local[c]; ok && o.Kind != isa.KindImm && v.n.of(o.Kind, o.Reg) == id {
 					delete(v.local, c)
 				}
 			}
@@ -171,7 +171,11 @@ func (v *numberer) track(in *isa.Inst) {
 		v.trackPair(in)
 		return
 	}
-	if in.Op != isa.OpMOV || in.Guard.Kind != isa.KindNone || in.Mod.Has(isa.ModWide) || in.Mod.Size == sizeCross || in.Dst[0].Kind != isa.KindReg || in.Dst[0].Reg < isa.VirtualBase {
+	if copiesPred(in) && in.Guard.Kind == isa.KindNone {
+		v.trackPred(in)
+		return
+	}
+	if in.Op != isa.OpMOV || in.Guard.Kind != isa.KindNone || in.Mod.Flags&(isa.ModWide|modKeep) != 0 || in.Mod.Size == sizeCross || in.Dst[0].Kind != isa.KindReg || in.Dst[0].Reg < isa.VirtualBase {
 		return
 	}
 	if o := in.Src[0]; o.Kind == isa.KindImm || o == rz {
@@ -179,10 +183,29 @@ func (v *numberer) track(in *isa.Inst) {
 	}
 }
 
+// trackPred follows copies and complements of predicates, and constants in them, of which one is a variable.
+func (v *numberer) trackPred(in *isa.Inst) {
+	o := in.Src[0]
+	id := v.n.of(isa.KindPred, in.Dst[0].Reg)
+	if from := v.n.of(isa.KindPred, o.Reg); o.Reg != isa.PT {
+		if from == id {
+			return
+		}
+		v.copies[from] = append(v.copies[from], id)
+	}
+	v.local[id] = o
+}
+
+// copiesPred says that the instruction writes one predicate: another one, its complement or a constant.
+func copiesPred(in *isa.Inst) bool {
+	return in.Op == isa.OpPLOP3 && in.Mod.Lut == 0xf0 && in.NDst == 2 && in.Dst[0].Kind == isa.KindPred && in.Dst[0].Reg >= isa.VirtualBase && in.Dst[1] == pt &&
+		in.Src[0].Kind == isa.KindPred && in.Src[1] == pt && in.Src[2] == pt
+}
+
 // replacement is what a register operand is a copy of.
 func (v *numberer) replacement(o *isa.Operand) (isa.Operand, bool) {
 	id := v.n.of(o.Kind, o.Reg)
-	if r, ok := v.local[id]; ok && o.Kind == isa.KindReg {
+	if r, ok := v.local[id]; ok && (o.Kind == isa.KindReg || o.Kind == isa.KindPred) {
 		return r, true
 	}
 	if o.Kind == isa.KindNone || id < 0 || id >= len(v.repl) || v.repl[id].Kind == isa.KindNone {
@@ -318,9 +341,11 @@ func (v *numberer) record(b *block, in *isa.Inst) {
 		if in.Mod.Flags&(isa.ModWide|modKeep|modApart|modOpaque) == 0 && in.Mod.Size == 0 && in.Dst[0].Kind == isa.KindReg && in.Dst[0].Reg >= isa.VirtualBase && v.stable(&in.Src[0]) {
 			v.repl[v.n.of(isa.KindReg, in.Dst[0].Reg)] = in.Src[0]
 		}
-		return
+		if in.Mod.Flags != modKeep || in.Src[0].Kind != isa.KindImm {
+			return
+		}
 	case isa.OpPLOP3:
-		if in.Mod.Lut == 0xf0 && in.Dst[0].Reg >= isa.VirtualBase && in.Dst[1] == pt && v.stable(&in.Src[0]) && in.Src[1] == pt && in.Src[2] == pt {
+		if copiesPred(in) && v.stable(&in.Src[0]) {
 			v.repl[v.n.of(isa.KindPred, in.Dst[0].Reg)] = in.Src[0]
 			return
 		}

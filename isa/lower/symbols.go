@@ -310,9 +310,9 @@ func (f *fn) addressInData(v *ptx.Var, r *dataAddress) (int64, error) {
 		case y.kind == symConst:
 			return y.offset + r.Addend, nil
 		case y.kind == symShared && y.offset >= 0 && r.generic:
-			return int64(isa.SharedGeneric(uint64(y.offset+r.Addend), f.m.AddressSize == 64)), nil
+			return int64(isa.SharedGeneric(uint64(f.sharedStart()+y.offset+r.Addend), f.m.AddressSize == 64)), nil
 		case y.kind == symShared && y.offset >= 0:
-			return y.offset + r.Addend, nil
+			return f.sharedStart() + y.offset + r.Addend, nil
 		}
 		return 0, fmt.Errorf("%s: the address of %s, which is known only while a thread runs, cannot be an initialiser", v.Name, o.Name)
 	}
