@@ -125,7 +125,7 @@ func (u *fuser) fuseWrap(in *isa.Inst) bool {
 		return false
 	}
 	d := u.inner(&in.Src[1])
-	if d == nil || d.Mod.Has(modKeep) {
+	if d == nil || d.Mod.Has(modKeep) || d.Pos == in.Pos { // within one statement's expansion it does not look
 		return false
 	}
 	o, m, ok := mask(d)
