@@ -182,7 +182,7 @@ func (f *fn) merge() {
 					}
 					prev.insts = append(prev.insts, b.insts...)
 					prev.statements += b.statements
-					prev.weight += b.weight
+					prev.partial.add(b.partial)
 					prev.to, prev.table, prev.tableAt, prev.branches = b.to, b.table, b.tableAt, b.branches
 					prev.succs = b.succs
 					for _, s := range b.succs {

@@ -93,7 +93,7 @@ func compile(m *ptx.Module, src *ptx.Func, t *isa.Target, opt Options, keepLoops
 func newFn(t *isa.Target, m *ptx.Module, src *ptx.Func) *fn {
 	return &fn{t: t, m: m, src: src, nextReg: isa.VirtualBase, nextPred: isa.VirtualBase, nextUReg: isa.VirtualBase, nextUPred: isa.VirtualBase,
 		tuples: map[isa.Reg][]isa.Reg{}, utuples: map[isa.Reg][]isa.Reg{}, inTuple: map[isa.Reg]isa.Reg{}, inUTuple: map[isa.Reg]bool{},
-		halves: map[isa.Reg]bool{}, fileNum: map[int]int16{}, sizes: map[isa.SourcePos]statementWeight{}, syms: map[*ptx.Var]*symbol{}, conv: map[int]*convention{}, locals: map[*ptx.Var]*symbol{}}
+		halves: map[isa.Reg]bool{}, fileNum: map[int]int16{}, sizes: map[isa.SourcePos]statementCount{}, syms: map[*ptx.Var]*symbol{}, conv: map[int]*convention{}, locals: map[*ptx.Var]*symbol{}}
 }
 
 // adopt takes over what the units of a kernel share: placed variables, constants, source files.
@@ -421,7 +421,7 @@ func (c *compiler) instr(in *ptx.Instr, s *scope) {
 	if in.Guard != nil {
 		b.guard = b.predValue(&ptx.Arg{Kind: ptx.ArgName, Pos: in.Guard.Pos, Name: in.Guard.Name, Neg: in.Guard.Neg})
 	}
-	c.f.sizes[c.f.position(in)] = statementWeight{known: statementSize(in), partial: partialSize(in)}
+	c.f.sizes[c.f.position(in)] = statementCount{known: statementSize(in), partial: partialSize(in)}
 	var err error
 	switch in.Op {
 	case "bra":

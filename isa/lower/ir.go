@@ -72,12 +72,12 @@ type fn struct {
 	entries       []entry              // private functions in the unit's code
 	from          *ptx.Instr           // of a routine that no PTX function stands for: the instruction that first needed it
 	routine       func(x *expander, params, results []word)
-	root          int                               // unit whose code a private one becomes part of
-	incoming      int64                             // bytes of parameters and results on the stack
-	localAlign    int64                             // alignment that local variables need
-	opaqueMoves   bool                              // Options.OpaqueMoves
-	ccLive        bool                              // before Volta: an addc or madc may still read CC
-	sizes         map[isa.SourcePos]statementWeight // how much each PTX statement counts for unrolling
+	root          int                              // unit whose code a private one becomes part of
+	incoming      int64                            // bytes of parameters and results on the stack
+	localAlign    int64                            // alignment that local variables need
+	opaqueMoves   bool                             // Options.OpaqueMoves
+	ccLive        bool                             // before Volta: an addc or madc may still read CC
+	sizes         map[isa.SourcePos]statementCount // how much each PTX statement counts for unrolling
 }
 
 // block is a basic block. Control falls through to the next block in layout order unless the last
@@ -103,8 +103,8 @@ type block struct {
 	unrolled  bool // the head of a loop of several rounds
 	mark      int
 
-	statements int // what the compiler counts of the PTX in it, see statementSize
-	weight     int // the same for unrolling by four, see partialSize
+	statements int          // what the compiler counts of the PTX in it, see statementSize
+	partial    partialCount // the same where a loop's number of rounds is not known
 }
 
 // word is a 32-bit operand of a machine instruction: a virtual register, an immediate or a constant-bank word.

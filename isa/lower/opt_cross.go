@@ -54,12 +54,14 @@ func (f *fn) uniformCross() {
 	defs := f.defSites(n)
 	parted := f.parted()
 	uniform := f.t.SM >= 75 && f.t.Has(isa.OpUIADD3) && !f.separateCode()
+	early := map[*block][]isa.Inst{}
 	for _, b := range f.blocks {
 		type slot struct {
 			reg  isa.Operand
 			last int // place of its last reader
 		}
 		var slots []slot
+		home := f.beforeShort(b)
 		for i := range b.insts {
 			in := &b.insts[i]
 			if !isCross(in) {
@@ -80,11 +82,15 @@ func (f *fn) uniformCross() {
 				continue
 			}
 			k := slices.IndexFunc(slots, func(s slot) bool { return s.last <= i })
-			if k < 0 {
+			if k < 0 || home != nil {
 				k = len(slots)
 				slots = append(slots, slot{reg: isa.UR(f.newUReg())})
 				in.Op, in.Mod, in.Dst[0], in.Src[0] = isa.OpUMOV, isa.Mod{}, slots[k].reg, isa.UR(isa.URZ)
-			} else {
+				if home != nil {
+					early[home] = append(early[home], *in)
+				}
+			}
+			if in.Op != isa.OpUMOV || home != nil {
 				dead(in)
 			}
 			slots[k].last = last
@@ -97,6 +103,33 @@ func (f *fn) uniformCross() {
 		}
 	}
 	f.compact()
+	for _, b := range f.blocks {
+		at := len(b.insts)
+		if b.terminator() != nil {
+			at--
+		}
+		b.insts = slices.Insert(b.insts, at, early[b]...)
+	}
+}
+
+// hoistedZeros is how many instructions a loop may have for its zeros to be moved before it (probed: 22 they are, 30 they are not).
+const hoistedZeros = 25
+
+// beforeShort is the block before the short innermost loop that block b is in, nil if there is none.
+func (f *fn) beforeShort(b *block) *block {
+	l := b.loop
+	if l == nil || f.hasInner(l) || l.calls() {
+		return nil
+	}
+	n := 0
+	for _, x := range l.blocks {
+		n += len(x.insts)
+	}
+	home := l.head.idom
+	if n > hoistedZeros || home == nil || l.contains(home) || len(home.insts) > 0 && home.insts[len(home.insts)-1].Op == isa.OpCALL {
+		return nil
+	}
+	return home
 }
 
 // takesCross says that the addition that reads a zero can read it from a uniform register.

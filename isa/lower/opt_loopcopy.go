@@ -194,7 +194,7 @@ func (s *series) copy(to []*block, k int, edit func(b *block, i int, in *isa.Ins
 	c := s.c
 	fresh := map[*block]*block{}
 	for _, b := range c.blocks {
-		fresh[b] = &block{label: fmt.Sprintf("%s.%d", b.label, k), statements: b.statements, weight: b.weight, depth: b.depth}
+		fresh[b] = &block{label: fmt.Sprintf("%s.%d", b.label, k), statements: b.statements, partial: b.partial, depth: b.depth}
 	}
 	for _, b := range c.blocks {
 		x := fresh[b]

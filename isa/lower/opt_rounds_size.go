@@ -7,13 +7,17 @@ import (
 	"github.com/sarchlab/smsim/isa/ptx"
 )
 
-// statementWeight is what a statement counts where a loop's number of rounds is known, and where it is not.
-type statementWeight struct{ known, partial int }
+// statementCount is what a statement counts where a loop's number of rounds is known, and where it is not.
+type statementCount struct {
+	known   int
+	partial partialCount
+}
 
 // statementSizes notes for every block how many statements ptxas would count in it.
 func (f *fn) statementSizes() {
+	free := f.freeStatements()
 	for _, b := range f.blocks {
-		b.statements, b.weight = 0, 0
+		b.statements, b.partial = 0, partialCount{}
 		machine := map[isa.SourcePos]int{} // instructions of a statement, without copies
 		var order []isa.SourcePos
 		for i := range b.insts {
@@ -30,10 +34,12 @@ func (f *fn) statementSizes() {
 		for _, p := range order {
 			n := f.sizes[p]
 			if n.known == videoSize && machine[p] == 1 { // the target has it
-				n = statementWeight{1, 1}
+				n = statementCount{1, partialCount{size: 1}}
 			}
 			b.statements += n.known
-			b.weight += n.partial
+			if !free[p] {
+				b.partial.add(n.partial)
+			}
 		}
 	}
 }
@@ -125,30 +131,6 @@ func statementSize(in *ptx.Instr) int {
 		return size.narrow
 	}
 	return size.other
-}
-
-// atomicSize is what an atomic operation counts where a loop's number of rounds is not known.
-const atomicSize = 10
-
-// partialSize is what a statement counts where a loop's number of rounds is not known: memory operations more than once (loads from
-// shared memory raise the bound instead), 64-bit shifts once.
-func partialSize(in *ptx.Instr) int {
-	switch in.Op {
-	case "ld":
-		if in.Has("shared") || in.Has("param") || in.Has("const") || in.Has("local") {
-			return 1
-		}
-		return 2
-	case "st":
-		return 2
-	case "atom", "red":
-		return atomicSize
-	case "shl", "shr":
-		if n := len(in.Mods); n > 0 && typeBits(in.Mods[n-1]) == 64 {
-			return 1
-		}
-	}
-	return statementSize(in)
 }
 
 // conversionSize is statementSize of cvt: a conversion to a byte that has to be bounded counts twice.
