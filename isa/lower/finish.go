@@ -38,7 +38,7 @@ func (f *fn) code() ([]isa.Inst, []branchTable) {
 		for i := range b.insts {
 			in := b.insts[i]
 			in.Mod.Flags &^= modKeep | modApart | modWhole | modOpaque | modContract
-			if in.Op == isa.OpIMAD && in.Mod.Size == sizeCross { // of unoptimised code
+			if in.Op == isa.OpIMAD && in.Mod.Size == sizeCross || in.Mod.Size == sizeAddend && (in.Op == isa.OpMOV || in.Op == isa.OpIADD3) {
 				in.Mod.Size = 0
 			}
 			to := b.to

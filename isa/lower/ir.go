@@ -133,6 +133,8 @@ const (
 	sizeZero uint8 = 1
 	// sizeCross, of an IMAD: the last of the cross products of a 64-bit product. Of a MOV: the zero that they are (see settleCross).
 	sizeCross uint8 = 5
+	// sizeAddend, of a MOV or IADD3: it puts the addend of an IMAD.HI together, which does not count where a branch is predicated.
+	sizeAddend uint8 = 6
 	// sizePass, of a MOV: it hands a value to a called function or takes one over from it; the register on the other side is
 	// read or written by the call, whose operands do not name it.
 	sizePass uint8 = 64

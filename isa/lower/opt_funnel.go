@@ -97,22 +97,37 @@ func zeroBits(o isa.Operand, defs []defSite, n numbering) uint32 {
 
 // fuseFunnel makes one funnel shift of "x << n | y >> 32-n".
 func (u *fuser) fuseFunnel(in *isa.Inst) bool {
-	if u.f.t.SM < 70 || !plainPreds(in) || in.NSrc != 3 || !isZero(in.Src[2]) || in.Mod.Lut != lutA|lutB && in.Mod.Lut != lutA^lutB || in.Src[0].Flags|in.Src[1].Flags != 0 {
+	if !plainPreds(in) || in.NSrc != 3 || !isZero(in.Src[2]) || in.Mod.Lut != lutA|lutB && in.Mod.Lut != lutA^lutB {
 		return false
 	}
-	l, r := u.inner(&in.Src[0]), u.inner(&in.Src[1])
+	return u.funnel(in, in.Src[0], in.Src[1], false)
+}
+
+// fuseRotation makes one funnel shift of the sum "x << n + x >> 32-n".
+func (u *fuser) fuseRotation(in *isa.Inst, t []isa.Operand) bool {
+	return len(t) == 2 && in.Guard.Kind == isa.KindNone && u.funnel(in, t[0], t[1], true)
+}
+
+// funnel makes the instruction a funnel shift if a and b are a shift left and the shift right that complements it, each read only here; same
+// wants both to be shifts of one word.
+func (u *fuser) funnel(in *isa.Inst, a, b isa.Operand, same bool) bool {
+	if u.f.t.SM < 70 || a.Flags|b.Flags != 0 {
+		return false
+	}
+	l, r := u.inner(&a), u.inner(&b)
 	if l != nil && r != nil && isShiftLeft(r) {
 		l, r = r, l
 	}
-	if l == nil || r == nil || !isShiftLeft(l) || !isShiftRight(r) || !isZero(r.Src[0]) {
+	if l == nil || r == nil || !isShiftLeft(l) || !isShiftRight(r) || !isZero(r.Src[0]) || same && r.Src[2] != l.Src[0] {
 		return false
 	}
 	n, _ := constant(l.Src[1])
 	if !isImm(r.Src[1], 32-n) {
 		return false
 	}
+	d := in.Dst[0]
 	in.Op, in.Mod, in.NDst, in.NSrc = isa.OpSHF, isa.Mod{Type: isa.U32, Flags: isa.ModLeft | isa.ModWrap | isa.ModHI}, 1, 3
-	in.Src = [isa.MaxSrc]isa.Operand{r.Src[2], imm(n), l.Src[0]}
+	in.Dst, in.Src = [isa.MaxDst]isa.Operand{d}, [isa.MaxSrc]isa.Operand{r.Src[2], imm(n), l.Src[0]}
 	u.take(l)
 	u.take(r)
 	return true

@@ -167,6 +167,9 @@ func (u *fuser) combine(in *isa.Inst) bool {
 
 func (u *fuser) fuseAdd(in *isa.Inst) bool {
 	t := terms(in, 3)
+	if u.fuseRotation(in, t) {
+		return true
+	}
 	for k := range t {
 		d := u.inner(&t[k])
 		if len(t) == 2 && u.fuseShift(in, t[k], t[1-k]) {

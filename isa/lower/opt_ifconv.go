@@ -202,6 +202,9 @@ func (f *fn) predicable(b *block, g isa.Operand, limit predication) bool {
 		case isa.OpATOM, isa.OpATOMG, isa.OpATOMS, isa.OpRED:
 			return false
 		}
+		if in.Mod.Size == sizeAddend && (in.Op == isa.OpMOV || in.Op == isa.OpIADD3) {
+			continue
+		}
 		n++
 		if isAdd64(in) || isLea64(in) {
 			n++

@@ -19,7 +19,11 @@ func (f *fn) contractProducts() {
 		var out []isa.Inst
 		done := 0
 		for i := range b.insts {
-			if code, ok := p.contract(b, i); ok {
+			code, ok := p.contract(b, i)
+			if !ok {
+				code, ok = p.contractHigh(b, i)
+			}
+			if ok {
 				out = append(append(out, b.insts[done:i]...), code...)
 				done = i + 1
 			}

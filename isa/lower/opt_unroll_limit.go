@@ -40,7 +40,7 @@ func (c *partialCount) add(x partialCount) {
 func (c *partialCount) within() bool {
 	limit := unrollLimit + c.raise
 	if c.loads {
-		limit = max(limit, unrollLoads)
+		limit = unrollLoads
 	}
 	return c.size-loopStatements <= limit
 }
