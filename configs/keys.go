@@ -75,7 +75,7 @@ func (a *Arch) OriginOf(path string) (o Origin, ok bool) {
 // KeyOf is the key that a user's spelling stands for (pipes.idp.issue_interval is classes.idp.issue_interval), with its
 // current value. The error is that of an override with the key.
 func (a *Arch) KeyOf(spelling string) (Key, error) {
-	o := Override{Key: a.resolveAlias(spelling), Value: "?"}
+	o := Override{Key: a.resolveAlias(spelling)}
 	if _, err := a.value(o); err != nil {
 		return Key{}, err
 	}

@@ -30,8 +30,13 @@ func ParseOverride(text string) (Override, error) {
 	return o, nil
 }
 
-// String is the override as it is written on the command line.
-func (o Override) String() string { return o.Key + "=" + o.Value }
+// String is the override as it is written on the command line, the key alone where it has no value.
+func (o Override) String() string {
+	if o.Value == "" {
+		return o.Key
+	}
+	return o.Key + "=" + o.Value
+}
 
 // errorf is an error with carets under width characters of the override, from (from 0) on.
 func (o Override) errorf(from, width int, format string, args ...any) error {

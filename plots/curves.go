@@ -27,6 +27,9 @@ type Curves struct {
 	Lines          []Curve
 }
 
+// mostMarkers bounds the markers of a line: more, as of a time series, would run together.
+const mostMarkers = 40
+
 // Heading is the title.
 func (q *Curves) Heading() string { return q.Title }
 
@@ -93,8 +96,9 @@ func (q *Curves) Draw(c draw.Canvas) error {
 		for k := 1; k < len(pts); k++ {
 			f.c.StrokeLine2(lineOf(i), pts[k-1].X, pts[k-1].Y, pts[k].X, pts[k].Y)
 		}
-		for _, pt := range pts {
-			drawGlyph(&f.c, glyphOf(i), pt)
+		every := (len(pts) + mostMarkers - 1) / mostMarkers
+		for k := 0; k < len(pts); k += every {
+			drawGlyph(&f.c, glyphOf(i), pts[k])
 		}
 	}
 	return nil

@@ -6,7 +6,6 @@ package plots
 import (
 	"bytes"
 	"fmt"
-	"html"
 	"os"
 	"path/filepath"
 	"strings"
@@ -110,15 +109,4 @@ func EncodeLook(f Figure, format string, w, h vg.Length, style string) ([]byte, 
 		return finishSVG(b.Bytes(), f.Heading()), nil
 	}
 	return b.Bytes(), nil
-}
-
-// finishSVG adds what gonum's SVG lacks: fonts to fall back on where Liberation Sans is missing (Arial and Helvetica
-// have the same widths), and a title for screen readers.
-func finishSVG(svg []byte, title string) []byte {
-	svg = bytes.ReplaceAll(svg, []byte("font-family:Liberation Sans;"), []byte("font-family:'Liberation Sans',Arial,Helvetica,sans-serif;"))
-	at := bytes.Index(svg, []byte("<svg"))
-	at += bytes.IndexByte(svg[at:], '>') + 1
-	out := append([]byte{}, svg[:at]...)
-	out = append(out, "\n<title>"+html.EscapeString(title)+"</title>"...)
-	return append(out, svg[at:]...)
 }

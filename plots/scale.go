@@ -115,6 +115,9 @@ func logBarAxis(label string, least, most, air float64) axis {
 // compact prints a number with up to three significant digits and a suffix for thousands, millions and so on.
 func compact(v float64) string {
 	abs := math.Abs(v)
+	if abs == 0 {
+		return "0" // also of -0, which rounding leaves
+	}
 	suffix := ""
 	for _, s := range []struct {
 		unit float64

@@ -249,7 +249,7 @@ func results(runs []Run) []sim.Result {
 // throughput has a bar for each variant (series) on each architecture (group).
 func throughput(rep *Report, launch string) *plots.Bars {
 	label, of := metric(rep)
-	b := &plots.Bars{Title: rep.Study + ": throughput with " + launch, YLabel: label, XLabel: "architecture", Groups: rep.Archs(), Series: rep.Variants()}
+	b := &plots.Bars{Title: rep.Study + ": throughput, launch " + launch, YLabel: label, XLabel: "architecture", Groups: rep.Archs(), Series: rep.Variants()}
 	for _, v := range b.Series {
 		row := make([]float64, len(b.Groups))
 		for i, a := range b.Groups {
@@ -269,7 +269,7 @@ func speedUps(rep *Report, launch string) *plots.Bars {
 		return nil
 	}
 	v, base := sides(&rep.Comparisons[0])
-	b := &plots.Bars{Title: fmt.Sprintf("%s: %s against %s with %s", rep.Study, v, base, launch), YLabel: "speed-up for equal work",
+	b := &plots.Bars{Title: fmt.Sprintf("%s: %s against %s, launch %s", rep.Study, v, base, launch), YLabel: "speed-up for equal work",
 		XLabel: "architecture", Groups: rep.Archs(), Series: labels(rep.Comparisons), Limit: 1, LimitLabel: "1: no gain"}
 	for _, l := range b.Series {
 		row := make([]float64, len(b.Groups))
@@ -302,7 +302,7 @@ func warpCurves(rep *Report, arch string) *plots.Curves {
 	return q
 }
 
-// xCurves has a line for each group and launch along the x axis, nil if the runs have no x.
+// xCurves has a line for each group and launch along the x axis, nil if no line has two points.
 func xCurves(rep *Report, arch string, launches []string) *plots.Curves {
 	label, of := metric(rep)
 	q := &plots.Curves{Title: fmt.Sprintf("%s on %s: throughput against %s", rep.Study, arch, rep.XAxis), XLabel: rep.XAxis, YLabel: label}
@@ -321,7 +321,7 @@ func xCurves(rep *Report, arch string, launches []string) *plots.Curves {
 		}
 		q.Lines[j].X, q.Lines[j].Y = append(q.Lines[j].X, *r.X), append(q.Lines[j].Y, of(r))
 	}
-	if len(q.Lines) == 0 {
+	if !slices.ContainsFunc(q.Lines, func(c plots.Curve) bool { return len(c.X) > 1 }) {
 		return nil
 	}
 	return q

@@ -292,7 +292,7 @@ func writeSensitivityText(w io.Writer, x *Sensitivity) error {
 		}
 		t.printf("%s\n%s\n", title, strings.Repeat("═", min(page.Width, len(title))))
 		t.paragraph(fmt.Sprintf("%s cycles, IPC %.2f. %s", thousands(r.Base.Cycles), r.Base.IPC, r.Base.Limiter.Sentence), "  ")
-		tw := page.NewTable("key", "now", "down", "cycles", "up", "cycles", "")
+		tw := page.NewTable("key", "value", "down", "cycles", "up", "cycles", "")
 		page.Right(tw, 2, 6)
 		quiet := 0
 		for _, e := range r.Keys {

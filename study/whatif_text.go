@@ -314,7 +314,7 @@ func responseFigure(r *Response) plots.Figure {
 		}
 		q.Lines = append(q.Lines, line)
 		if v, err := strconv.ParseFloat(r.Before[k], 64); err == nil {
-			q.Lines = append(q.Lines, plots.Curve{Name: "now", X: []float64{v}, Y: []float64{1}})
+			q.Lines = append(q.Lines, plots.Curve{Name: "unchanged", X: []float64{v}, Y: []float64{1}})
 		}
 		return q
 	}
