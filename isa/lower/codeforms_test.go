@@ -75,7 +75,7 @@ func TestCodeForms(t *testing.T) {
 			}
 		}
 	}
-	if len(forms) < 3 {
+	if len(forms) < 12 {
 		t.Fatalf("only %d forms", len(forms))
 	}
 }

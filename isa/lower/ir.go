@@ -75,6 +75,7 @@ type fn struct {
 	root          int                              // unit whose code a private one becomes part of
 	incoming      int64                            // bytes of parameters and results on the stack
 	localAlign    int64                            // alignment that local variables need
+	localWidths   int                              // bytes of elements that local memory is accessed in, joined by or
 	opaqueMoves   bool                             // Options.OpaqueMoves
 	ccLive        bool                             // before Volta: an addc or madc may still read CC
 	sizes         map[isa.SourcePos]statementCount // how much each PTX statement counts for unrolling

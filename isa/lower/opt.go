@@ -24,6 +24,11 @@ func (f *fn) optimise() {
 	if f.dropIdleLoops() {
 		f.analyse()
 	}
+	if f.arraysInRegisters() {
+		f.splitVariables()
+		f.valueNumber()
+		f.removeDead()
+	}
 	f.settleCross()
 	f.disjointSums()
 	f.contractProducts()

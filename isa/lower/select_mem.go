@@ -78,6 +78,9 @@ func (x *expander) storeOp(space string) isa.Op {
 // addresses are 64 bits wide when the module says so.
 func (x *expander) accessMod(t vtype, bytes int, space string) isa.Mod {
 	m := isa.Mod{Size: uint8(bytes), Type: t.machine()}
+	if space == "local" {
+		x.f.localWidths |= max(1, t.bits/8)
+	}
 	if t.bits >= 32 || t.float() && t.bits == 32 {
 		m.Type = isa.TypeNone
 	}
