@@ -42,7 +42,8 @@ func (m *MemPath) fetch(line uint64, sectors uint32, at uint64, a *MemAccess, t 
 	delay := m.arrayRead(line, max(n-own, 0), own, now)
 	if own > 0 {
 		t.Level = max(t.Level, LevelDRAM)
-		done = max(done, m.fromDRAM(line, own, now)+delay)
+		// DRAM's data waits for the array where that has more to do than DRAM.
+		done = max(done, m.fromDRAM(line, own, now), now+delay+ticks(own-1)*p.dramSectorTicks+ticks(p.dramLatency+jitter(line, p.dramJitter))*ticksCycle)
 		if m.entry != nil {
 			m.entry.ready = max(m.entry.ready, done.cycle())
 		}

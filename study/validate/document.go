@@ -32,6 +32,16 @@ func WriteDocument(w io.Writer, rep *Report, picture string) error {
 			p("| %s | %s |\n", r[0], r[1])
 		}
 	}
+	for _, s := range rep.Sets {
+		if s.Pairs == nil {
+			continue
+		}
+		p("\n## Variants of one algorithm: %s, input %s\n\nDoes an instruction help: %s.\n\n", s.Name, s.Input, s.Pairs.summary())
+		p("| %s |\n| --- | ---: | ---: | ---: | ---: |\n", strings.Join(pairHead, " | "))
+		for _, row := range s.Pairs.rows() {
+			p("| %s |\n", strings.Join(row, " | "))
+		}
+	}
 	for _, in := range []struct {
 		input Input
 		title string

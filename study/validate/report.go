@@ -32,6 +32,7 @@ type Set struct {
 	P95     Percent   `json:"p95"`
 	Max     Percent   `json:"max"`
 	Reasons *Reasons  `json:"reasons,omitempty"` // of real kernels: does the model agree why
+	Pairs   *Pairs    `json:"pairs,omitempty"`   // variants of one algorithm: does the model see what they gain
 	Results []*Result `json:"-"`
 	Groups  []Group   `json:"-"` // kinds of rows, largest mean error first
 }
@@ -68,6 +69,7 @@ type Result struct {
 	Failure   string  `json:"failure,omitempty"`
 
 	reasons *reason
+	work    string // what the launch does, the same for variants of an algorithm
 }
 
 // Group is the error of one kind of rows.
@@ -104,6 +106,7 @@ func (s *Set) finish() {
 	s.MAPE, s.Bias = Percent(mean(abs)), Percent(mean(signed))
 	s.P50, s.P95, s.Max = Percent(quantile(abs, 0.5)), Percent(quantile(abs, 0.95)), Percent(quantile(abs, 1))
 	s.Reasons = summarise(reasons)
+	s.Pairs = pairUp(s.Results)
 	for name, e := range groups {
 		g := Group{Name: name, Rows: len(e), Bias: mean(e)}
 		for _, x := range e {

@@ -116,7 +116,7 @@ func plans(dir fs.FS, rep *Report, opt *Options) ([]*task, error) {
 					if !take() {
 						continue
 					}
-					res := &Result{Set: name, Input: in, Name: l.name(), Kernel: l.Function, Group: l.Function, Measured: l.counters[column]}
+					res := &Result{Set: name, Input: in, Name: l.name(), Kernel: l.Function, Group: l.Function, Measured: l.counters[column], work: l.work()}
 					set.Results = append(set.Results, res)
 					t := get(in, "kernel:"+l.Function)
 					t.kernels, t.results, t.cold = append(t.kernels, l), append(t.results, res), append(t.cold, name == "kernels_cold")

@@ -64,6 +64,11 @@ func WriteText(w io.Writer, rep *Report, rows bool) error {
 		fmt.Fprintln(&b)
 		b.WriteString(page.Text(t))
 	}
+	for _, s := range rep.Sets {
+		if s.Pairs != nil {
+			b.WriteString(pairTable(s))
+		}
+	}
 	shown := rep.Worst(worstRows)
 	fmt.Fprintf(&b, "\nWorst rows\n")
 	if rows {
