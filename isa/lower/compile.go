@@ -457,6 +457,9 @@ func (c *compiler) instr(in *ptx.Instr, s *scope) {
 			b.checkOperands(in)
 		}
 	}
+	if err == nil && b.err == nil {
+		b.checkGates(in)
+	}
 	if err == nil {
 		err = b.err
 	}

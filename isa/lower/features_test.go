@@ -1,6 +1,7 @@
 package lower
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -21,9 +22,10 @@ type feature struct {
 	message            string   // in the error, for a body that cannot be lowered
 	from               int      // first target
 	threads            int
+	target             int // of the module, 0: 100
 }
 
-// readFeatures reads the cases of all files: "== name [sm>=N] [threads=N]", module text, "--", body, "=>", values of the threads
+// readFeatures reads the cases of all files: "== name [sm>=N] [threads=N] [target=N]", module text, "--", body, "=>", values of the threads
 // or "error" and a part of the message.
 func readFeatures(t *testing.T) []feature {
 	t.Helper()
@@ -45,6 +47,10 @@ func readFeatures(t *testing.T) []feature {
 				t.Fatalf("%s: case %q lacks -- or =>", file, head)
 			}
 			f := feature{module: module, body: body, want: strings.Fields(want), from: 13, threads: 32}
+			head, target, ok := strings.Cut(head, " target=")
+			if ok {
+				fmt.Sscan(target, &f.target)
+			}
 			head, threads, ok := strings.Cut(head, " threads=")
 			if ok {
 				fmt.Sscan(threads, &f.threads)
@@ -92,7 +98,7 @@ func expected(t *testing.T, f *feature) []uint32 {
 
 // text is the kernel k(out, n) around the body.
 func (f *feature) text() string {
-	return ".version 8.0\n.target sm_13\n.address_size 64\n" + f.module +
+	return fmt.Sprintf(".version 9.0\n.target sm_%d\n.address_size 64\n", cmp.Or(f.target, 100)) + f.module +
 		".visible .entry k(.param .u64 out, .param .u32 n)\n{\n.reg .b32 %r<40>;\n.reg .b64 %rd<20>;\n.reg .pred %p<10>;\n" +
 		"ld.param.u64 %rd0, [out];\nld.param.u32 %r9, [n];\nmov.u32 %r0, %tid.x;\nmul.wide.u32 %rd1, %r0, 4;\nadd.s64 %rd0, %rd0, %rd1;\n" +
 		f.body + "\nst.global.u32 [%rd0], %r1;\nret;\n}\n"

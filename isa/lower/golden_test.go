@@ -31,7 +31,7 @@ func TestGolden(t *testing.T) {
 		if _, err := fmt.Sscanf(head[strings.LastIndex(head, "sm_"):], "sm_%d", &sm); err != nil {
 			t.Fatalf("case %q names no target", head)
 		}
-		src := ".version 8.0\n.target sm_50\n.address_size 64\n.visible .entry k(.param .u64 out, .param .u32 n, .param .u32 m)\n{\n" +
+		src := ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 out, .param .u32 n, .param .u32 m)\n{\n" +
 			".reg .b32 %r<40>;\n.reg .b64 %rd<20>;\n.reg .pred %p<10>;\n.shared .align 16 .b8 sh[1024];\n" +
 			"ld.param.u64 %rd0, [out];\nld.param.u32 %r1, [n];\nld.param.u32 %r2, [m];\nmov.u32 %r0, %tid.x;\n" + body + "ret;\n}\n"
 		m, err := ptx.Parse("golden.ptx", []byte(src))

@@ -10,8 +10,8 @@ import (
 	"github.com/sarchlab/smsim/isa/ptx"
 )
 
-const oddHead = `.version 8.7
-.target sm_90
+const oddHead = `.version 9.0
+.target sm_100
 .address_size 64
 .global .align 16 .b32 gv[64]; .global .texref tr; .global .surfref sr; .const .b32 cv[4]; .extern .shared .b8 dyn[];
 .func (.param .b32 r) fn(.param .b32 a) { st.param.b32 [r], 7; ret; }

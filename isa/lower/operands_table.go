@@ -88,7 +88,7 @@ var operandRows = map[string][]operandRow{
 	"nanosleep":  {{"", "u32"}},
 	"pmevent":    {{"mask", "lu32:65535"}, {"", "lu32:15"}},
 	"cvta":       {{"", "=T T"}},
-	"cp":         {{"mbarrier", "*"}, {"", "* * * u32"}},
+	"cp":         {{"mbarrier", "*"}, {"wait_group", "lu32"}, {"L2::cache_hint", "* * * policy"}, {"L2::cache_hint", "* * * u32 policy"}, {"", "* * * u32"}},
 
 	"tex":  {{"", "={T} [U]"}},
 	"tld4": {{"", "={T} [U]"}},

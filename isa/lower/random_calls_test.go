@@ -136,7 +136,7 @@ func randomCalls(seed int64) (calls, inlined string) {
 	main := c.body(r, 1, 3)
 	kernel := func(inline bool) string {
 		var s strings.Builder
-		s.WriteString(".version 7.0\n.target sm_50\n.address_size 64\n")
+		s.WriteString(".version 7.0\n.target sm_61\n.address_size 64\n")
 		for k, body := range c.bodies {
 			if inline {
 				break

@@ -305,7 +305,7 @@ func randomKernel(seed int64) string {
 	w.section(2)
 	body := w.sb.String()
 	w.sb.Reset()
-	w.sb.WriteString(".version 7.0\n.target sm_50\n.address_size 64\n.visible .entry k(.param .u64 out, .param .u32 n)\n{\n")
+	w.sb.WriteString(".version 7.0\n.target sm_61\n.address_size 64\n.visible .entry k(.param .u64 out, .param .u32 n)\n{\n")
 	fmt.Fprintf(&w.sb, "\t.reg .b32 %%r<20>, %%t<%d>, %%c<%d>, %%sh, %%sb;\n\t.reg .b64 %%rd<20>;\n\t.reg .b16 %%h<4>;\n\t.reg .pred %%p<%d>;\n\t.shared .align 4 .b8 buf[2048];\n", w.temp+1, w.label+1, w.temp+1)
 	w.out("mov.u32 %%r0, %%ctaid.x;")
 	w.out("mov.u32 %%r1, %%tid.x;")

@@ -174,7 +174,11 @@ func ruleCp(x *expander) {
 	if !x.args(3, 5) {
 		return
 	}
-	size := x.in.Args[2]
+	args := x.in.Args
+	if x.in.Has("L2::cache_hint") && len(args) > 3 { // the last is the policy
+		args = args[:len(args)-1]
+	}
+	size := args[2]
 	if size.Kind != ptx.ArgInt || size.Int != 4 && size.Int != 8 && size.Int != 16 {
 		x.fail("cp.async copies 4, 8 or 16 bytes")
 		return
@@ -190,7 +194,11 @@ func ruleCp(x *expander) {
 	}
 	n := int(size.Int)
 	// A fourth operand is the number of bytes that are read (the rest is zero) or a predicate that ignores the source.
-	partial := len(x.in.Args) >= 4 && !(len(x.in.Args) == 4 && x.in.Args[3].Kind == ptx.ArgInt && x.in.Args[3].Int == size.Int)
+	partial := len(args) >= 4 && !(len(args) == 4 && args[3].Kind == ptx.ArgInt && args[3].Int == size.Int)
+	if partial && args[3].Kind == ptx.ArgInt && (args[3].Int < 0 || args[3].Int > size.Int) {
+		x.fail("%s copies %d bytes and cannot read %d", x.in.Name(), size.Int, args[3].Int)
+		return
+	}
 	m := isa.Mod{Size: uint8(n), Flags: isa.ModE64}
 	if !partial && x.t().Has(isa.OpLDGSTS) {
 		if x.in.Has("cg") {

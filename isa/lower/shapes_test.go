@@ -12,7 +12,7 @@ import (
 
 // shapeKernel is a kernel around a piece of PTX: %r4 is a value of the thread, %r1 and %r2 are parameters, %r3 is the thread's index.
 const shapeKernel = `.version 8.0
-.target sm_75
+.target sm_90
 .address_size 64
 .visible .entry k(.param .u64 in, .param .u64 out, .param .u32 n, .param .u32 m) .maxntid 1024, 1, 1
 {

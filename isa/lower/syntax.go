@@ -36,6 +36,8 @@ var syntaxSets = map[string]string{
 // syntaxAge says for each word before an operation in syntaxText whether a module may use that line.
 var syntaxAge = map[string]func(m *ptx.Module) bool{
 	"before-1.4": func(m *ptx.Module) bool { return m.Major == 1 && m.Minor < 4 },
+	"since-1.4":  func(m *ptx.Module) bool { return m.Major > 1 || m.Minor >= 4 },
+	"before-3.2": func(m *ptx.Module) bool { return m.Major < 3 || m.Major == 3 && m.Minor < 2 },
 	"sm_1x":      func(m *ptx.Module) bool { return m.SM < 20 },
 	"unsynced":   func(m *ptx.Module) bool { return m.SM < 70 || m.Major < 6 || m.Major == 6 && m.Minor < 4 },
 }
