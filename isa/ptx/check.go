@@ -40,6 +40,7 @@ func checkIn(f *Func, m *Module, module *scope) error {
 		}
 		c.errorAt(second.Pos, "", "%s is defined twice; first on line %d", f.Name, first.Pos.Line)
 	}
+	c.header(f)
 	s := newScope(module, f.Body)
 	for _, v := range append(append([]*Var{}, f.Returns...), f.Params...) {
 		c.declare(s, v)
@@ -67,6 +68,12 @@ func CheckModule(m *Module) error {
 			}
 		}
 	}
+	for _, v := range m.Vars {
+		if f := whole.funcs[v.Name]; f != nil {
+			c.errorAt(v.Pos, "", "variable %s has the name of a function, on line %d", v.Name, f.Pos.Line)
+		}
+	}
+	c.prototypes()
 	for _, a := range m.Aliases {
 		if whole.function(a.Target) == nil {
 			c.errorAt(a.Pos, didYouMean(a.Target, whole.candidates(false)), ".alias of %s, which is not a function of this file", a.Target)
@@ -98,6 +105,15 @@ func didYouMean(word string, candidates []string) string {
 }
 
 func (c *checker) declare(s *scope, v *Var) {
+	if msg, hint := declarationProblem(v); msg != "" {
+		c.errorAt(v.Pos, hint, "declaration of %s: %s", v.Name, msg)
+	}
+	if x := mismatched(v); x != nil {
+		c.errorAt(x.Pos, "", "initial value of %s, which is .%s: integers and floating-point numbers are not converted", v.Name, v.Type)
+	}
+	if pos, ok := s.labels[v.Name]; ok {
+		c.errorAt(v.Pos, "", "%s is a label, too, on line %d", v.Name, pos.Line)
+	}
 	if old := s.add(v); old != nil {
 		c.errorAt(v.Pos, "", "%s is declared twice in one block; first on line %d", v.Name, old.Pos.Line)
 	}
@@ -179,8 +195,9 @@ func (c *checker) instr(s *scope, in *Instr) {
 		c.call(s, in)
 		return
 	}
-	for _, a := range args {
-		c.arg(s, a)
+	for i := range args {
+		c.arg(s, args[i])
+		c.negated(s, in, &args[i])
 	}
 }
 
@@ -263,6 +280,17 @@ func (c *checker) arg(s *scope, a Arg) {
 		return
 	}
 	c.undeclared(s, a.Name, a.Pos, "name")
+}
+
+// negated: ! stands before predicates only, and - before constants.
+func (c *checker) negated(s *scope, in *Instr, a *Arg) {
+	if v := s.variable(a.Name); a.Kind == ArgName && a.Neg && (!a.Not && in.Op[0] != 'v' || a.Not && v != nil && v.Type != "pred") {
+		sign := "-"
+		if a.Not {
+			sign = "!"
+		}
+		c.errorAt(a.Pos, "negate it with neg or not first: ! is for predicates, - for operands of vmad", "operand %s%s of %s", sign, a.Name, in.Name())
+	}
 }
 
 func (c *checker) undeclared(s *scope, name string, pos Pos, what string) {

@@ -43,14 +43,14 @@ func moduleScope(m *Module) *scope {
 }
 
 // add declares a variable and returns the one it clashes with. Real compilers repeat register ranges in one block, so
-// registers may be declared again with a type of the same size; a wider range replaces the narrower.
+// registers may be declared again with the same type; a wider range replaces the narrower.
 func (s *scope) add(v *Var) (clash *Var) {
 	if v.Range > 0 {
 		old := s.ranges[v.Name]
 		if old == nil || old.Range < v.Range {
 			s.ranges[v.Name] = v
 		}
-		if old != nil && !sameRegister(old, v) {
+		if old != nil && clashes(old, v) {
 			return old
 		}
 		return nil
@@ -58,16 +58,11 @@ func (s *scope) add(v *Var) (clash *Var) {
 	old := s.here(v.Name)
 	if old == nil || old.Extern {
 		s.names[v.Name] = v
-		return nil
 	}
-	if sameRegister(old, v) || v.Extern {
-		return nil
+	if old != nil && clashes(old, v) {
+		return old
 	}
-	return old
-}
-
-func sameRegister(a, b *Var) bool {
-	return a.Space == "reg" && b.Space == "reg" && TypeBytes(a.Type) == TypeBytes(b.Type) && a.Vector == b.Vector
+	return nil
 }
 
 // here finds a variable declared in this very scope.
