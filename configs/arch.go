@@ -236,9 +236,15 @@ type LSU struct {
 	ConstantLine   int  `yaml:"constant_line_bytes,optional"`
 	ConstantSector int  `yaml:"constant_sector_bytes,optional"`
 	ConstantWays   int  `yaml:"constant_ways,optional"`
-	ConstantApart  bool `yaml:"constant_operands_apart,optional"` // in cold launches operands have a first level of their own beside that of LDC
+	ConstantApart  bool `yaml:"constant_operands_apart,optional"` // operands, and uniform loads of each sub-partition, have first levels of their own beside that of LDC
+	Constant15Line int  `yaml:"constant_l15_line_bytes,optional"` // line of the second level; 0: constant_line_bytes
+	// Cycles in which a line goes to a uniform load from the second level, and when LDC has brought it to its first level.
+	ConstantPort     int `yaml:"constant_port_cycles,optional"`
+	ConstantPortNear int `yaml:"constant_port_near_cycles,optional"`
 	// Wait of a constant operand that the second level has, where it differs from an LDC's; 0: constant_miss.
 	ConstantOperandMiss int `yaml:"constant_operand_miss,optional"`
+	// Wait of a load of a uniform register, where it differs from an operand's; 0: constant_operand_miss.
+	ConstantUniformMiss int `yaml:"constant_uniform_miss,optional"`
 
 	ConstantBytes   int `yaml:"constant_bytes"`                  // first-level constant cache
 	Constant15Bytes int `yaml:"constant_l15_bytes"`              // second-level constant cache
@@ -246,6 +252,9 @@ type LSU struct {
 	ConstantIndex   int `yaml:"constant_index_latency,optional"` // more for an address in a register
 	ConstantMiss    int `yaml:"constant_miss"`                   // constant operand or LDC that misses the first level
 	ConstantMissL2  int `yaml:"constant_miss_l2"`                // and the second
+	// The same of constants of the module, which a launch does not bring: from L2, from DRAM in a cold launch; 0: as constant_miss_l2, as from L2.
+	ConstantModuleMiss int `yaml:"constant_module_miss,optional"`
+	ConstantModuleCold int `yaml:"constant_module_miss_cold,optional"`
 }
 
 // Memory is what lies beyond the SM.

@@ -6,62 +6,102 @@ import (
 	"testing"
 )
 
-func constCache(t testing.TB) *ConstCache {
-	c, err := NewConstCache(h200(t))
+func constCache(t testing.TB, cold bool) *ConstCache {
+	c, err := NewConstCache(h200(t), cold)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return c
 }
 
-// TestConstOperand follows one line: filled whole from beyond the second level, sector by sector from the second.
+// TestConstOperand follows one line: filled whole from beyond the second level, sector by sector when it comes from there again.
 func TestConstOperand(t *testing.T) {
-	c := constCache(t)
 	l := h200(t).LSU
-	beyond, second := uint64(l.ConstantMissL2), uint64(l.ConstantOperandMiss)
-	check := func(name string, cycle uint64, addr uint32, want uint64) {
-		t.Helper()
-		ready, hit := c.Operand(cycle, 3, addr)
-		if ready != want || hit != (want == cycle) {
-			t.Errorf("%s: ready at %d (hit %v), want %d", name, ready, hit, want)
+	second := uint64(l.ConstantOperandMiss)
+	for _, kind := range []struct {
+		cold   bool
+		bank   uint8
+		beyond int
+	}{{false, 3, l.ConstantModuleMiss}, {true, 3, l.ConstantModuleCold}, {false, 0, l.ConstantMissL2}, {true, 0, l.ConstantMissL2}} {
+		c := constCache(t, kind.cold)
+		beyond := uint64(kind.beyond)
+		check := func(name string, cycle uint64, bank uint8, addr uint32, want uint64) {
+			t.Helper()
+			ready, hit := c.Operand(cycle, bank, addr)
+			if ready != want || hit != (want == cycle) {
+				t.Errorf("%v %s: ready at %d (hit %v), want %d", kind, name, ready, hit, want)
+			}
 		}
-	}
-	check("cold", 100, 0, 100+beyond)
-	check("asked again one cycle early", 99+beyond, 0, 100+beyond)
-	check("there", 100+beyond, 0, 100+beyond)
-	check("other half of the line", 1000, 32, 1000)
-	// 40 lines of 64 bytes throw everything out of 2 KB.
-	for i := uint32(0); i < 40; i++ {
-		c.Operand(2000+uint64(i)*200, 3, i*64)
-	}
-	check("from the second level", 20000, 0, 20000+second)
-	check("other half, too", 21000, 32, 21000+second)
-	check("another bank", 30000, 0, 30000)
-	if _, hit := c.Operand(40000, 0, 0); hit {
-		t.Errorf("bank 0 hits the line of bank 3")
+		check("first", 100, kind.bank, 0, 100+beyond)
+		check("asked again one cycle early", 99+beyond, kind.bank, 0, 100+beyond)
+		check("there", 100+beyond, kind.bank, 0, 100+beyond)
+		check("other half of the line", 1000, kind.bank, 32, 1000)
+		check("next line of the second level's", 1100, kind.bank, 64, 1100+second)
+		check("other half of it", 1200, kind.bank, 96, 1200)
+		check("next line of the second level", 1300, kind.bank, 256, 1300+beyond)
+		// 40 lines of 64 bytes throw everything out of 2 KB.
+		for i := uint32(0); i < 40; i++ {
+			c.Operand(2000+uint64(i)*200, kind.bank, i*64)
+		}
+		check("from the second level", 20000, kind.bank, 0, 20000+second)
+		check("other half, too", 21000, kind.bank, 32, 21000+second)
+		if _, hit := c.Operand(40000, 1, 0); hit {
+			t.Errorf("bank 1 hits the line of bank %d", kind.bank)
+		}
 	}
 }
 
-// TestOperandsApart: an operand does not find what LDC brought to its own first level, but the second level has it.
-func TestOperandsApart(t *testing.T) {
+// TestConstApart: LDC, operands and the uniform loads of each sub-partition bring lines to first levels of their own, and the second level serves one
+// sub-partition after the other.
+func TestConstApart(t *testing.T) {
 	l := h200(t).LSU
-	for _, apart := range []bool{false, true} {
-		c := constCache(t)
-		want := uint64(1000)
-		if apart {
-			c.OperandsApart()
-			want += uint64(l.ConstantOperandMiss)
+	c := constCache(t, true)
+	c.Load(0, 0, 0x210)
+	second, near := uint64(l.ConstantUniformMiss), uint64(l.ConstantPortNear)
+	if got, _ := c.Operand(1000, 0, 0x208); got != 1000+uint64(l.ConstantOperandMiss) {
+		t.Errorf("operand after LDC at %d", got)
+	}
+	for p := range uint64(4) {
+		want := 2000 + second + p*near
+		if got, _ := c.Uniform(2000, int(p), 0, 0x208); got != want {
+			t.Errorf("sub-partition %d has its uniform load at %d, want %d", p, got, want)
 		}
-		c.Load(0, 0, 0x210)
-		if got, _ := c.Operand(1000, 0, 0x208); got != want {
-			t.Errorf("apart %v: operand at %d, want %d", apart, got, want)
+		if _, hit := c.Uniform(want, int(p), 0, 0x210); !hit {
+			t.Errorf("sub-partition %d misses beside its uniform load", p)
 		}
+	}
+	far := uint64(l.ConstantPort)
+	c.Operand(3000, 0, 0x260) // to the second level only
+	for p := range uint64(4) {
+		want := 4000 + second + p*far
+		if got, _ := c.Uniform(4000, int(p), 0, 0x260); got != want {
+			t.Errorf("sub-partition %d has a line of the second level at %d, want %d", p, got, want)
+		}
+	}
+	for p := range uint64(4) { // a line from DRAM comes to one after the other
+		want := 5000 + uint64(l.ConstantModuleCold) + p*far
+		if got, _ := c.Uniform(5000, int(p), 3, 0); got != want {
+			t.Errorf("sub-partition %d has a line of the module at %d, want %d", p, got, want)
+		}
+	}
+	together := h200(t)
+	together.LSU.ConstantApart = false
+	c, err := NewConstCache(together, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Load(0, 0, 0x210)
+	if _, hit := c.Operand(1000, 0, 0x208); !hit {
+		t.Error("with one first level for all an operand misses what LDC brought")
+	}
+	if _, hit := c.Uniform(1000, 3, 0, 0x208); !hit {
+		t.Error("with one first level for all a uniform load misses what LDC brought")
 	}
 }
 
 // TestConstLanes: each distinct address takes a pass, bytes of one word too; an address in a register takes 3 cycles more.
 func TestConstLanes(t *testing.T) {
-	c := constCache(t)
+	c := constCache(t, false)
 	var same, apart [32]uint64
 	for i := range apart {
 		apart[i] = uint64(i * 4)
@@ -91,7 +131,7 @@ func TestMeasuredConstants(t *testing.T) {
 		var got float64
 		switch {
 		case r.experiment == "const" && r.m >= 2:
-			c := constCache(t)
+			c := constCache(t, false)
 			stride, size := atoi(strings.TrimPrefix(r.kind, "ldc_stride")), bytesOf(r.unit)
 			cycle := uint64(1000)
 			chase := func(n int) {
@@ -104,7 +144,7 @@ func TestMeasuredConstants(t *testing.T) {
 			chase(r.n * 16)
 			got = float64(cycle - start)
 		case r.experiment == "constoperand":
-			c := constCache(t)
+			c := constCache(t, false)
 			insts := atoi(r.unit)
 			extra := strings.Split(r.extra, ";")
 			iters, warps := atoi(extra[0]), atoi(extra[1])

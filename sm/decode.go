@@ -65,6 +65,7 @@ type timing struct {
 	shared                             int16  // SM-wide unit after the pipe, -1: none
 	sharedFor                          uint16
 	hasConst                           bool // constant operand with a fixed address
+	uniformConst                       bool // it goes to a uniform register
 	constBank                          uint8
 	constAddr                          uint32
 	queued                             bool  // goes through the memory path's instruction queue
@@ -339,6 +340,7 @@ func (m *machine) decode(in *isa.Inst, index map[string]int) (timing, key, error
 		for i := range in.NSrc {
 			if o := &in.Src[i]; fixedAddress(o) {
 				t.hasConst, t.constBank, t.constAddr = true, o.Bank, uint32(o.Imm)
+				t.uniformConst = c == isa.ClassULDC
 			}
 		}
 	}

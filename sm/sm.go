@@ -78,12 +78,9 @@ func build(e *sim.Engine, a *configs.Arch, m *machine, k *isa.Kernel, path *pipe
 	if err != nil {
 		return nil, err
 	}
-	consts, err := pipelines.NewConstCache(a)
+	consts, err := pipelines.NewConstCache(a, opt.Cold)
 	if err != nil {
 		return nil, err
-	}
-	if opt.Cold && a.LSU.ConstantApart {
-		consts.OperandsApart()
 	}
 	s := &SM{mach: m, kernel: k, mem: path, consts: consts, policy: pol, issueWidth: max(1, a.SM.IssueWidth),
 		issueInterval: uint64(max(1, a.SM.IssueInterval)), readRelease: readReleaseCycles, signalLatency: uint8(a.SM.SignalLatency),

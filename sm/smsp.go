@@ -224,11 +224,15 @@ func (p *smsp) check(t uint64) (eligible, next uint64) {
 		k := &p.keys[n]
 		state, until := p.blocked(&p.sm.mach.keys[n], t)
 		if until <= t {
-			k.state = sharedNotSelected
+			if k.state = sharedNotSelected; p.latch >= 0 {
+				k.state = sharedDispatch
+			}
 			eligible |= k.mask
 			continue
 		}
-		k.state = state
+		if k.state = state; p.latch >= 0 {
+			k.state = sharedDispatch
+		}
 		next = min(next, until)
 	}
 	return eligible, next
@@ -419,7 +423,13 @@ func (p *smsp) evaluate(i int, t uint64) {
 		}
 	}
 	if c.hasConst {
-		if at, _ := sm.consts.Operand(t, c.constBank, c.constAddr); at > t {
+		at, ready := uint64(0), false
+		if c.uniformConst {
+			at, ready = sm.consts.Uniform(t, p.id, c.constBank, c.constAddr)
+		} else {
+			at, ready = sm.consts.Operand(t, c.constBank, c.constAddr)
+		}
+		if !ready {
 			w.state = sim.IMCMiss
 			p.wakeAt(i, at, t)
 			return
