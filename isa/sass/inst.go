@@ -18,24 +18,39 @@ func (e *unknownError) Error() string { return e.what }
 func parseText(sm int, text string) (in isa.Inst, label string, err error) {
 	s := strings.TrimSpace(text)
 	if strings.HasPrefix(s, "@") {
-		g, rest, ok := strings.Cut(s, " ")
-		if !ok {
-			return in, "", &unknownError{"guard without instruction"}
+		if in.Guard, s, err = parseGuard(sm, s); err != nil {
+			return in, "", err
 		}
-		p := operandParser{sm: sm}
-		o, ok := p.parse(g[1:])
-		if !ok || o.Kind != isa.KindPred && o.Kind != isa.KindUPred {
-			return in, "", &unknownError{fmt.Sprintf("guard %s", g)}
-		}
-		in.Guard = o
-		s = strings.TrimSpace(rest)
 	}
 	mnemonic, rest, _ := strings.Cut(s, " ")
+	if err := parseMnemonic(&in, mnemonic); err != nil {
+		return in, "", err
+	}
+	label, err = parseOperands(&in, sm, mnemonic, rest)
+	return in, label, err
+}
+
+// parseGuard separates the guard from the instruction behind it.
+func parseGuard(sm int, s string) (guard isa.Operand, rest string, err error) {
+	g, rest, ok := strings.Cut(s, " ")
+	if !ok {
+		return guard, "", &unknownError{"guard without instruction"}
+	}
+	p := operandParser{sm: sm}
+	guard, ok = p.parse(g[1:])
+	if !ok || guard.Kind != isa.KindPred && guard.Kind != isa.KindUPred {
+		return guard, "", &unknownError{fmt.Sprintf("guard %s", g)}
+	}
+	return guard, strings.TrimSpace(rest), nil
+}
+
+// parseMnemonic reads the opcode and its modifiers.
+func parseMnemonic(in *isa.Inst, mnemonic string) error {
 	parts := strings.Split(mnemonic, ".")
 	op, ok := isa.OpByName(parts[0])
 	if !ok {
 		if op, ok = opAliases[parts[0]]; !ok || op == isa.OpNone {
-			return in, "", &unknownError{"opcode " + parts[0]}
+			return &unknownError{"opcode " + parts[0]}
 		}
 	}
 	in.Op = op
@@ -46,28 +61,50 @@ func parseText(sm int, text string) (in isa.Inst, label string, err error) {
 	if op == isa.OpSULD || op == isa.OpSUST {
 		in.Mod.Tex.Bounds = isa.TexClamp
 	}
-	m := modState{in: &in}
+	m := modState{in: in}
 	if op == isa.OpSYNCS || op == isa.OpARRIVES {
 		if !m.mbarrier(parts[1:]) {
-			return in, "", &unknownError{fmt.Sprintf("operation of %s", mnemonic)}
+			return &unknownError{fmt.Sprintf("operation of %s", mnemonic)}
 		}
 		parts = parts[:1]
 	}
 	for _, mod := range parts[1:] {
 		if !m.apply(mod) {
-			return in, "", &unknownError{fmt.Sprintf("modifier .%s of %s", mod, parts[0])}
+			return &unknownError{fmt.Sprintf("modifier .%s of %s", mod, parts[0])}
 		}
 	}
 	m.finish()
+	return nil
+}
+
+// operandParserOf reads the literals of an opcode as numbers of its kind.
+func operandParserOf(in *isa.Inst, sm int, name string) operandParser {
 	p := operandParser{sm: sm}
-	switch {
-	case op == isa.OpHADD2 || op == isa.OpHMUL2 || op == isa.OpHFMA2 || op == isa.OpHSETP2 || op == isa.OpHSET2 || op == isa.OpHMNMX2:
+	switch op := in.Op; {
+	case isHalf(op):
 		p.half, p.bfloat = true, in.Mod.Type == isa.BF16x2 || in.Mod.Type == isa.BF16
 	case op == isa.OpDADD || op == isa.OpDMUL || op == isa.OpDFMA || op == isa.OpDSETP || op == isa.OpDMNMX:
 		p.double = true
-	case strings.HasPrefix(parts[0], "F") && op != isa.OpFLO || op == isa.OpMUFU || strings.HasPrefix(parts[0], "UF") && op != isa.OpUFLO || op == isa.OpRRO:
+	case strings.HasPrefix(name, "F") && op != isa.OpFLO || op == isa.OpMUFU || strings.HasPrefix(name, "UF") && op != isa.OpUFLO || op == isa.OpRRO:
 		p.float = true
 	}
+	return p
+}
+
+// isHalf says that the opcode works on pairs of halves.
+func isHalf(op isa.Op) bool {
+	switch op {
+	case isa.OpHADD2, isa.OpHMUL2, isa.OpHFMA2, isa.OpHSETP2, isa.OpHSET2, isa.OpHMNMX2:
+		return true
+	}
+	return false
+}
+
+// parseOperands reads the operands behind the mnemonic and gives the label among them, if there is one.
+func parseOperands(in *isa.Inst, sm int, mnemonic, rest string) (label string, err error) {
+	op := in.Op
+	name, _, _ := strings.Cut(mnemonic, ".")
+	p := operandParserOf(in, sm, name)
 	switch op {
 	case isa.OpBRX, isa.OpRET, isa.OpJMX, isa.OpCALL:
 		rest = spacesToCommas(rest)
@@ -85,15 +122,15 @@ func parseText(sm int, text string) (in isa.Inst, label string, err error) {
 		if op == isa.OpDEPBAR && strings.HasPrefix(t, "{") { // DEPBAR.LE SB0, 0x0, {2,1}: further barriers, which must be clear
 			mask, ok := barrierList(t)
 			if !ok {
-				return in, "", &unknownError{fmt.Sprintf("operand %q of %s", t, mnemonic)}
+				return "", &unknownError{fmt.Sprintf("operand %q of %s", t, mnemonic)}
 			}
 			in.Ctrl.WaitMask |= mask
 			continue
 		}
-		plain := takeLanes(&in, len(ops), t)
+		plain := takeLanes(in, len(ops), t)
 		o, ok := p.parse(plain)
-		if !ok || o.Kind == isa.KindReg && (o.Reg == rpc || o.Reg == rpc+1) && parts[0] != "RPCMOV" {
-			return in, "", &unknownError{fmt.Sprintf("operand %q of %s", t, mnemonic)}
+		if !ok || o.Kind == isa.KindReg && (o.Reg == rpc || o.Reg == rpc+1) && name != "RPCMOV" {
+			return "", &unknownError{fmt.Sprintf("operand %q of %s", t, mnemonic)}
 		}
 		if o.Kind == isa.KindMem && strings.Contains(t, ".U32") {
 			narrowBase = true
@@ -101,13 +138,13 @@ func parseText(sm int, text string) (in isa.Inst, label string, err error) {
 		ops = append(ops, o)
 	}
 	if in.Mod.Tex.Dim != isa.TexNone && isTexture(op) {
-		ops = takeMask(&in, ops, strings.TrimSpace(rest))
+		ops = takeMask(in, ops, strings.TrimSpace(rest))
 	}
-	if err := place(&in, mnemonic, ops); err != nil {
-		return in, "", err
+	if err := place(in, mnemonic, ops); err != nil {
+		return "", err
 	}
-	widenAddress(&in, narrowBase)
-	return in, label, nil
+	widenAddress(in, narrowBase)
+	return label, nil
 }
 
 // barrierList reads a list of dependency barriers, {5,4,3}.
@@ -196,7 +233,7 @@ func carriesOut(op isa.Op) bool {
 
 // place sorts operands into destinations and sources and moves immediates that are modifiers into Mod.
 func place(in *isa.Inst, mnemonic string, ops []isa.Operand) error {
-	if in.Op == isa.OpHADD2 || in.Op == isa.OpHMUL2 || in.Op == isa.OpHFMA2 || in.Op == isa.OpHSETP2 || in.Op == isa.OpHSET2 || in.Op == isa.OpHMNMX2 {
+	if isHalf(in.Op) {
 		ops = joinHalves(ops)
 	}
 	switch in.Op {
@@ -209,73 +246,8 @@ func place(in *isa.Inst, mnemonic string, ops []isa.Operand) error {
 	if in.Op == isa.OpNOP {
 		ops = nil // "NOP CC.T": the condition of a token that .S pops, always true
 	}
-	nd := 0
-	switch destinationsOf(in) {
-	case dstPred1:
-		nd = 1
-	case dstPred2:
-		nd = min(2, len(ops))
-	case dstAllButLast:
-		nd = max(0, len(ops)-1)
-	case dstValue:
-		for nd < len(ops) && isPred(&ops[nd]) {
-			nd++
-		}
-		if isTexture(in.Op) && len(ops) > 1 { // R10, R8: the later components, then the first two
-			nd = 2
-			break
-		}
-		if in.Op == isa.OpLDG && in.IsOctet() && len(ops) > nd+2 {
-			nd += 2
-			break
-		}
-		if nd < len(ops) && !(isMemory(in.Op) && nd > 0 && ops[nd].Kind == isa.KindMem) { // ATOMS.CAST.SPIN P1, [R4], R2, R3 has only the predicate
-			nd++
-		}
-		if carriesOut(in.Op) {
-			for nd < len(ops)-1 && isPred(&ops[nd]) {
-				nd++
-			}
-		}
-	}
-	if in.Op == isa.OpSTS && in.Mod.Has(isa.ModLock) && len(ops) > 0 && isPred(&ops[0]) {
-		nd = 1 // STSCUL P0, [R0], R4
-	}
-	if in.Op == isa.OpB2R && len(ops) > 1 && isPred(&ops[len(ops)-1]) {
-		nd = len(ops) // B2R.RESULT RZ, P0: the predicate is the reduction's result
-	}
-	src := ops[nd:]
-	dst := ops[:nd]
-	if n := len(src); in.Op == isa.OpLDG && in.IsOctet() && n > 1 && src[n-1].Kind == isa.KindImm { // which of the eight words
-		in.Mod.Lut = uint8(src[n-1].Imm)
-		src = src[:n-1]
-	}
-	switch in.Op {
-	case isa.OpLOP3, isa.OpULOP3:
-		for i := len(src) - 1; i >= 3; i-- {
-			if src[i].Kind == isa.KindImm {
-				in.Mod.Lut = uint8(src[i].Imm)
-				src = append(append([]isa.Operand{}, src[:i]...), src[i+1:]...)
-				break
-			}
-		}
-	case isa.OpPLOP3, isa.OpUPLOP3:
-		var rest []isa.Operand
-		n := 0
-		for _, o := range src {
-			if o.Kind == isa.KindImm {
-				if n == 0 {
-					in.Mod.Lut = uint8(o.Imm)
-				} else {
-					in.Mod.Lut2 = uint8(o.Imm)
-				}
-				n++
-				continue
-			}
-			rest = append(rest, o)
-		}
-		src = rest
-	}
+	nd := written(in, ops)
+	dst, src := ops[:nd], takeTables(in, ops[nd:])
 	for i := range dst {
 		if dst[i].Flags&isa.CCReg != 0 {
 			in.Mod.Flags |= isa.ModCC
@@ -288,6 +260,75 @@ func place(in *isa.Inst, mnemonic string, ops []isa.Operand) error {
 	copy(in.Dst[:], dst)
 	copy(in.Src[:], src)
 	return nil
+}
+
+// written is the number of leading operands that the instruction writes.
+func written(in *isa.Inst, ops []isa.Operand) int {
+	switch {
+	case in.Op == isa.OpSTS && in.Mod.Has(isa.ModLock) && len(ops) > 0 && isPred(&ops[0]):
+		return 1 // STSCUL P0, [R0], R4
+	case in.Op == isa.OpB2R && len(ops) > 1 && isPred(&ops[len(ops)-1]):
+		return len(ops) // B2R.RESULT RZ, P0: the predicate is the reduction's result
+	}
+	switch destinationsOf(in) {
+	case dstPred1:
+		return min(1, len(ops))
+	case dstPred2:
+		return min(2, len(ops))
+	case dstAllButLast:
+		return max(0, len(ops)-1)
+	case dstNone:
+		return 0
+	}
+	nd := 0
+	for nd < len(ops) && isPred(&ops[nd]) {
+		nd++
+	}
+	switch {
+	case isTexture(in.Op) && len(ops) > 1: // R10, R8: the later components, then the first two
+		return 2
+	case in.Op == isa.OpLDG && in.IsOctet() && len(ops) > nd+2:
+		return nd + 2
+	}
+	if nd < len(ops) && !(isMemory(in.Op) && nd > 0 && ops[nd].Kind == isa.KindMem) { // ATOMS.CAST.SPIN P1, [R4], R2, R3 has only the predicate
+		nd++
+	}
+	if carriesOut(in.Op) {
+		for nd < len(ops)-1 && isPred(&ops[nd]) {
+			nd++
+		}
+	}
+	return nd
+}
+
+// takeTables moves the immediates among the sources that are truth tables, or say which of eight words are loaded, into Mod.
+func takeTables(in *isa.Inst, src []isa.Operand) []isa.Operand {
+	switch in.Op {
+	case isa.OpLDG:
+		if n := len(src); in.IsOctet() && n > 1 && src[n-1].Kind == isa.KindImm {
+			in.Mod.Lut = uint8(src[n-1].Imm)
+			return src[:n-1]
+		}
+	case isa.OpLOP3, isa.OpULOP3:
+		for i := len(src) - 1; i >= 3; i-- {
+			if src[i].Kind == isa.KindImm {
+				in.Mod.Lut = uint8(src[i].Imm)
+				return append(append([]isa.Operand{}, src[:i]...), src[i+1:]...)
+			}
+		}
+	case isa.OpPLOP3, isa.OpUPLOP3:
+		tables := []*uint8{&in.Mod.Lut, &in.Mod.Lut2}
+		var rest []isa.Operand
+		for _, o := range src {
+			if o.Kind != isa.KindImm {
+				rest = append(rest, o)
+			} else if len(tables) > 0 {
+				*tables[0], tables = uint8(o.Imm), tables[1:]
+			}
+		}
+		return rest
+	}
+	return src
 }
 
 // joinHalves combines the two immediates of a half2 operand, printed high half first.

@@ -82,93 +82,13 @@ var (
 // encodings (section directives, blank lines, ptxas messages) are skipped.
 func Read(file string, text []byte) (*Listing, error) {
 	l := &Listing{File: file, Lines: strings.Split(strings.ReplaceAll(string(text), "\r\n", "\n"), "\n"), params: map[string][]paramInfo{}}
-	var ts targetState
-	var f *Function
-	pendingRes := map[string]int{}
-	start := func(name string, line int) {
-		ts.fresh = false
-		f = &Function{Name: name, SM: ts.sm, Line: line, Labels: map[string]int{}, Regs: -1, SharedBytes: -1, LocalBytes: -1, sharedBase: -1}
-		l.Funcs = append(l.Funcs, f)
-	}
-	var open section
+	r := reader{Listing: l}
 	for i, s := range l.Lines {
-		n := i + 1
-		if strings.Contains(s, ".section") && reAnySection.MatchString(s) {
-			l.closeSection(&open)
-			open = l.openSection(s)
-		}
-		if open.other() && !reFunc.MatchString(s) && !reCode.MatchString(s) {
-			l.sectionLine(&open, s)
-			continue
-		}
-		l.closeSection(&open)
-		if strings.Contains(s, "SHI_REGISTERS") && f != nil {
-			if m := reSHI.FindStringSubmatch(s); m != nil {
-				f.Regs, _ = strconv.Atoi(m[1])
-			}
-			continue
-		}
-		if t := strings.TrimLeft(s, " \t{"); strings.HasPrefix(t, "/*") && f != nil {
-			if err := l.instruction(f, s, n); err != nil {
-				return nil, err
-			}
-			continue
-		}
-		s = withoutNote(s)
-		if l.resourceLine(s, ts.sm) {
-			continue
-		}
-		if taken, err := l.targetLine(&ts, f, s, n); err != nil {
-			return nil, err
-		} else if taken {
-			if ts.whole && ts.line == n {
-				f = nil
-			}
-			continue
-		}
-		switch {
-		case reFunc.MatchString(s):
-			name := strings.TrimSuffix(reFunc.FindStringSubmatch(s)[1], ":")
-			if strings.Contains(s, "REG:") || strings.HasSuffix(strings.TrimSpace(s), ":") && !strings.Contains(s, "code") {
-				// cuobjdump -res-usage: "Function name:" with the resources on the next line.
-				name = strings.TrimSuffix(name, ":")
-			}
-			start(name, n)
-			f.applyResources(pendingRes)
-			continue
-		case reSection.MatchString(s):
-			name := reSection.FindStringSubmatch(s)[1]
-			if f == nil || f.Name != name {
-				start(name, n)
-			}
-			continue
-		case reText.MatchString(s):
-			name := reText.FindStringSubmatch(s)[1]
-			if f == nil || f.Name != name {
-				start(name, n)
-			}
-			continue
-		}
-		for _, m := range reRes.FindAllStringSubmatch(s, -1) {
-			if f != nil {
-				v, _ := strconv.Atoi(m[2])
-				pendingRes[strings.ToUpper(m[1])] = v
-				f.applyResources(pendingRes)
-				pendingRes = map[string]int{}
-			}
-		}
-		if m := reLabel.FindStringSubmatch(s); m != nil && f != nil {
-			if _, twice := f.Labels[m[1]]; twice {
-				return nil, &Error{File: file, Line: n, Col: 1, Msg: fmt.Sprintf("label %s stands a second time in function %s", m[1], f.Name), Text: s}
-			}
-			f.Labels[m[1]] = len(f.Insts)
-			continue
-		}
-		if err := l.instruction(f, s, n); err != nil {
+		if err := r.line(i+1, s); err != nil {
 			return nil, err
 		}
 	}
-	l.closeSection(&open)
+	l.closeSection(&r.data)
 	l.applyAll()
 	if len(l.Funcs) == 0 {
 		return nil, &Error{File: file, Line: 1, Col: 1, Msg: "no machine code found: expected the output of cuobjdump -sass or nvdisasm (a line \"Function : name\" or \".text.name:\")", Text: firstLine(l.Lines)}
@@ -176,18 +96,102 @@ func Read(file string, text []byte) (*Listing, error) {
 	return l, nil
 }
 
-func (f *Function) applyResources(res map[string]int) {
-	for k, v := range res {
-		switch k {
-		case "REG":
-			f.Regs = v
-		case "SHARED":
-			f.SharedBytes = v
-		case "SHARED_BASE":
-			f.sharedBase = v
-		case "STACK", "LOCAL":
-			f.LocalBytes = max(f.LocalBytes, v)
+// reader is a listing while its lines are read.
+type reader struct {
+	*Listing
+	target targetState
+	f      *Function // whose code is being read; nil before the first
+	data   section   // nvdisasm's section of data that is being read
+}
+
+// line reads line n.
+func (r *reader) line(n int, s string) error {
+	if strings.Contains(s, ".section") && reAnySection.MatchString(s) {
+		r.closeSection(&r.data)
+		r.data = r.openSection(s)
+	}
+	if r.data.other() && !reFunc.MatchString(s) && !reCode.MatchString(s) {
+		r.sectionLine(&r.data, s)
+		return nil
+	}
+	r.closeSection(&r.data)
+	if strings.Contains(s, "SHI_REGISTERS") && r.f != nil {
+		if m := reSHI.FindStringSubmatch(s); m != nil {
+			r.f.Regs, _ = strconv.Atoi(m[1])
 		}
+		return nil
+	}
+	if t := strings.TrimLeft(s, " \t{"); strings.HasPrefix(t, "/*") && r.f != nil {
+		return r.instruction(r.f, s, n)
+	}
+	s = withoutNote(s)
+	if r.resourceLine(s, r.target.sm) {
+		return nil
+	}
+	if taken, err := r.targetLine(&r.target, r.f, s, n); err != nil {
+		return err
+	} else if taken {
+		if r.target.whole && r.target.line == n {
+			r.f = nil
+		}
+		return nil
+	}
+	if r.header(n, s) {
+		return nil
+	}
+	for _, m := range reRes.FindAllStringSubmatch(s, -1) {
+		if r.f != nil {
+			v, _ := strconv.Atoi(m[2])
+			r.f.setResource(strings.ToUpper(m[1]), v)
+		}
+	}
+	if m := reLabel.FindStringSubmatch(s); m != nil && r.f != nil {
+		if _, twice := r.f.Labels[m[1]]; twice {
+			return &Error{File: r.File, Line: n, Col: 1, Msg: fmt.Sprintf("label %s stands a second time in function %s", m[1], r.f.Name), Text: s}
+		}
+		r.f.Labels[m[1]] = len(r.f.Insts)
+		return nil
+	}
+	return r.instruction(r.f, s, n)
+}
+
+// header begins a function, if the line is the header of one.
+func (r *reader) header(n int, s string) bool {
+	for _, re := range []*regexp.Regexp{reSection, reText} { // nvdisasm's, both in front of one function
+		if m := re.FindStringSubmatch(s); m != nil {
+			if r.f == nil || r.f.Name != m[1] {
+				r.start(m[1], n)
+			}
+			return true
+		}
+	}
+	m := reFunc.FindStringSubmatch(s)
+	if m == nil {
+		return false
+	}
+	// cuobjdump -res-usage: "Function name:" with the resources on the next line.
+	r.start(strings.TrimSuffix(m[1], ":"), n)
+	return true
+}
+
+// start begins the code of a function.
+func (r *reader) start(name string, line int) {
+	r.target.fresh = false
+	r.f = &Function{Name: name, SM: r.target.sm, Line: line, Labels: map[string]int{}, Regs: -1, SharedBytes: -1, LocalBytes: -1, sharedBase: -1}
+	r.Funcs = append(r.Funcs, r.f)
+}
+
+// setResource sets a figure of a resource line.
+func (f *Function) setResource(name string, v int) {
+	switch name {
+	case "REG":
+		f.Regs = v
+	case "SHARED":
+		f.SharedBytes = v
+	case "SHARED_BASE":
+		f.sharedBase = v
+	case "STACK", "LOCAL":
+		f.LocalBytes = max(f.LocalBytes, v)
 	}
 }
 
@@ -202,65 +206,43 @@ func firstLine(lines []string) string {
 
 // instruction reads one line that may hold an instruction, its encoding, both, or neither.
 func (l *Listing) instruction(f *Function, s string, n int) error {
+	fault := func(format string, args ...any) error {
+		return &Error{File: l.File, Line: n, Col: 1, Msg: fmt.Sprintf(format, args...), Text: s}
+	}
 	ctrl, body := "", s
 	if m := reCtrl.FindStringSubmatchIndex(leading(body, "B[")); m != nil {
 		ctrl = body[m[2]:m[3]]
 		body = body[m[1]:]
 	}
 	r := rawInst{line: n, slot: -1}
-	var text strings.Builder
-	hasAddr := false
-	for body != "" { // text between comments, and the comments: address or encodings
-		k := strings.Index(body, "/*")
-		if k < 0 {
-			text.WriteString(body)
-			break
-		}
-		text.WriteString(body[:k])
-		body = body[k+2:]
-		end := strings.Index(body, "*/")
-		if end < 0 {
-			break
-		}
-		c := strings.TrimSpace(body[:end])
-		body = body[end+2:]
-		if h, ok := strings.CutPrefix(c, "0x"); ok {
-			if v, err := strconv.ParseUint(h, 16, 64); err == nil && len(h) >= 8 {
-				r.words = append(r.words, v)
-			}
-		} else if v, err := strconv.ParseUint(c, 16, 32); err == nil && len(c) >= 4 {
-			r.addr, hasAddr = uint32(v), true
-		}
-	}
-	t := text.String()
+	t := r.takeComments(body)
 	if k := strings.Index(t, "(*\""); k >= 0 { // nvdisasm's note on an indexed branch
 		if m := reTargets.FindStringSubmatch(t[k:]); m != nil {
 			r.to = strings.FieldsFunc(m[1], func(c rune) bool { return c == ',' || c == ' ' })
 			t = strings.TrimSpace(t[:k]) + " ;"
 		}
 	}
-	if !hasAddr && ctrl == "" {
-		if f != nil && strings.TrimSpace(t) == "" {
-			for _, v := range r.words { // the second word of a 128-bit encoding, or a scheduling word
-				f.addWord(v)
-			}
-			return nil
-		}
-		if f != nil && strings.Contains(t, ";") && !strings.HasPrefix(strings.TrimSpace(t), ".") && !strings.HasPrefix(strings.TrimSpace(t), "//") {
-			return &Error{File: l.File, Line: n, Col: 1, Msg: "an instruction needs its address in front (/*0000*/) or a control prefix (B------:R-:W-:-:S01)", Text: s}
+	bare := strings.TrimSpace(t)
+	switch {
+	case !r.placed && ctrl == "" && f == nil:
+		return nil
+	case !r.placed && ctrl == "" && bare == "":
+		for _, v := range r.words { // the second word of a 128-bit encoding, or a scheduling word
+			f.addWord(v)
 		}
 		return nil
-	}
-	if f == nil {
-		return &Error{File: l.File, Line: n, Col: 1, Msg: "instruction outside a function", Text: s}
-	}
-	r.placed = hasAddr
-	if !hasAddr {
+	case !r.placed && ctrl == "" && strings.Contains(t, ";") && !strings.HasPrefix(bare, ".") && !strings.HasPrefix(bare, "//"):
+		return fault("an instruction needs its address in front (/*0000*/) or a control prefix (B------:R-:W-:-:S01)")
+	case !r.placed && ctrl == "":
+		return nil
+	case f == nil:
+		return fault("instruction outside a function")
+	case !r.placed:
 		r.addr = f.nextAddr()
 	}
 	if k := strings.IndexAny(t, ";}"); k >= 0 {
 		if rest := strings.Trim(t[k:], "; \t}{"); rest != "" && !strings.HasPrefix(rest, "//") {
-			return &Error{File: l.File, Line: n, Col: 1, Msg: fmt.Sprintf("unexpected text behind the instruction: %q (one instruction a line)", rest), Text: s}
+			return fault("unexpected text behind the instruction: %q (one instruction a line)", rest)
 		}
 		t = t[:k]
 	}
@@ -283,6 +265,28 @@ func (l *Listing) instruction(f *Function, s string, n int) error {
 	}
 	f.Insts = append(f.Insts, r)
 	return nil
+}
+
+// takeComments gives the text between the comments of a line; from the comments it takes address and encodings.
+func (r *rawInst) takeComments(line string) string {
+	var text strings.Builder
+	for {
+		before, rest, found := strings.Cut(line, "/*")
+		text.WriteString(before)
+		comment, behind, closed := strings.Cut(rest, "*/")
+		if !found || !closed {
+			return text.String()
+		}
+		line = behind
+		c := strings.TrimSpace(comment)
+		if h, ok := strings.CutPrefix(c, "0x"); ok {
+			if v, err := strconv.ParseUint(h, 16, 64); err == nil && len(h) >= 8 {
+				r.words = append(r.words, v)
+			}
+		} else if v, err := strconv.ParseUint(c, 16, 32); err == nil && len(c) >= 4 {
+			r.addr, r.placed = uint32(v), true
+		}
+	}
 }
 
 // leading is s if its first letter is one of the given, else nothing: it keeps a regular expression off most lines.

@@ -60,55 +60,9 @@ func (l *Listing) Read(f *Function, opt Options) (*isa.Program, error) {
 	if err := l.checkOpcodes(f, sm); err != nil {
 		return nil, err
 	}
-	unknown := map[string]int{}
-	first := map[string]*rawInst{}
-	decoded := 0
-	p.Insts = make([]isa.Inst, len(f.Insts))
-	for i := range f.Insts {
-		r := &f.Insts[i]
-		in, label, err := parseText(sm, r.text)
-		if err != nil && opt.AssumeUnknown {
-			in, label, err = assume(sm, r.text), "", nil
-			if p.Unknown == nil {
-				p.Unknown = map[int]string{}
-			}
-			p.Unknown[i] = r.text
-		}
-		if err != nil {
-			unknown[err.Error()]++
-			if first[err.Error()] == nil {
-				first[err.Error()] = r
-			}
-			continue
-		}
-		in.PC = r.addr
-		in.Pos = isa.SourcePos{Line: int32(r.line), Col: int32(r.col), CUFile: -1}
-		switch ok, err := decodeControl(sm, r, &in); {
-		case err != nil:
-			return nil, l.errorAt(r, "impossible "+err.Error())
-		case ok:
-			decoded++
-		}
-		if r.dual {
-			in.Ctrl.DualIssue = true
-		}
-		if err := l.resolve(f, sm, r, &in, label, byAddr); err != nil {
-			return nil, err
-		}
-		for _, name := range r.to {
-			k, ok := f.Labels[name]
-			if !ok || k >= len(f.Insts) {
-				return nil, l.errorAt(r, fmt.Sprintf("label %s is not in function %s", name, f.Name))
-			}
-			if p.Indexed == nil {
-				p.Indexed = map[int][]int{}
-			}
-			p.Indexed[i] = append(p.Indexed[i], k)
-		}
-		p.Insts[i] = in
-	}
-	if len(unknown) > 0 {
-		return nil, l.unknownError(f, unknown, first)
+	decoded, err := l.decode(f, p, opt, byAddr)
+	if err != nil {
+		return nil, err
 	}
 	used := registersUsed(p.Insts)
 	if i := beyond(p.Insts, f.Regs); i >= 0 {
@@ -126,17 +80,86 @@ func (l *Listing) Read(f *Function, opt Options) (*isa.Program, error) {
 	} else if err := p.Check(t); err != nil {
 		return nil, err
 	}
+	l.setResources(f, p, used.count())
+	return p, nil
+}
+
+// decode makes the function's instructions and says how many have control information.
+func (l *Listing) decode(f *Function, p *isa.Program, opt Options, byAddr map[uint32]int) (decoded int, err error) {
+	unknown := map[string]int{}
+	first := map[string]*rawInst{}
+	p.Insts = make([]isa.Inst, len(f.Insts))
+	for i := range f.Insts {
+		r := &f.Insts[i]
+		in, label, err := parseText(p.SM, r.text)
+		if err != nil && opt.AssumeUnknown {
+			in, label, err = assume(p.SM, r.text), "", nil
+			if p.Unknown == nil {
+				p.Unknown = map[int]string{}
+			}
+			p.Unknown[i] = r.text
+		}
+		if err != nil {
+			unknown[err.Error()]++
+			if first[err.Error()] == nil {
+				first[err.Error()] = r
+			}
+			continue
+		}
+		in.PC = r.addr
+		in.Pos = isa.SourcePos{Line: int32(r.line), Col: int32(r.col), CUFile: -1}
+		switch ok, err := decodeControl(p.SM, r, &in); {
+		case err != nil:
+			return 0, l.errorAt(r, "impossible "+err.Error())
+		case ok:
+			decoded++
+		}
+		if r.dual {
+			in.Ctrl.DualIssue = true
+		}
+		if err := l.resolve(f, p.SM, r, &in, label, byAddr); err != nil {
+			return 0, err
+		}
+		if err := l.resolveTargets(f, p, i); err != nil {
+			return 0, err
+		}
+		p.Insts[i] = in
+	}
+	if len(unknown) > 0 {
+		return 0, l.unknownError(f, unknown, first)
+	}
+	return decoded, nil
+}
+
+// resolveTargets turns the labels in the note on an indexed branch, instruction i, into the program's indices.
+func (l *Listing) resolveTargets(f *Function, p *isa.Program, i int) error {
+	r := &f.Insts[i]
+	for _, name := range r.to {
+		k, ok := f.Labels[name]
+		if !ok || k >= len(f.Insts) {
+			return l.errorAt(r, fmt.Sprintf("label %s is not in function %s", name, f.Name))
+		}
+		if p.Indexed == nil {
+			p.Indexed = map[int][]int{}
+		}
+		p.Indexed[i] = append(p.Indexed[i], k)
+	}
+	return nil
+}
+
+// setResources sets what a thread and a block need, from the listing's resource lines and from the code, which names so many registers.
+func (l *Listing) setResources(f *Function, p *isa.Program, named int) {
 	p.Regs = f.Regs
 	if p.Regs < 0 {
-		p.Regs = used.count()
-		if sm >= 70 && p.Regs > 0 {
+		p.Regs = named
+		if p.SM >= 70 && p.Regs > 0 {
 			p.Regs += systemRegs
 		}
 	}
 	p.SharedBytes, p.SharedUnit = f.SharedBytes, sharedUnit
 	p.Params = l.declaredParams(f.Name)
 	l.attach(f, p)
-	if sm >= 90 {
+	if p.SM >= 90 {
 		p.SharedBase = systemShared
 		if f.sharedBase >= 0 {
 			p.SharedBase = uint32(f.sharedBase)
@@ -154,11 +177,10 @@ func (l *Listing) Read(f *Function, opt Options) (*isa.Program, error) {
 		if p.Insts[i].Op == isa.OpBAR {
 			p.Barriers = max(p.Barriers, 1)
 		}
-		if p.Insts[i].Mod.Flags&(isa.ModCC|isa.ModX) != 0 && sm < 70 {
+		if p.Insts[i].Mod.Flags&(isa.ModCC|isa.ModX) != 0 && p.SM < 70 {
 			p.UsesCC = true
 		}
 	}
-	return p, nil
 }
 
 // errorAt is an error at an instruction's place.

@@ -74,7 +74,9 @@ func (l *Listing) applyAll() {
 				if r.system && f.SM >= 90 && r.values["SHARED"] >= systemShared {
 					r.values["SHARED"] -= systemShared
 				}
-				f.applyResources(r.values)
+				for name, v := range r.values {
+					f.setResource(name, v)
+				}
 			}
 		}
 	}
