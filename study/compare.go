@@ -56,3 +56,13 @@ func compareRuns(a, b *Run, label string) Comparison {
 	c.IPCRatio = c.SpeedUp / c.InstructionRatio
 	return c
 }
+
+// comparison is the pair with a label on an architecture and with a launch; nil if there is none.
+func (r *Report) comparison(arch, launch, label string) *Comparison {
+	for i := range r.Comparisons {
+		if c := &r.Comparisons[i]; c.Arch == arch && c.Launch == launch && pairLabel(c) == label {
+			return c
+		}
+	}
+	return nil
+}

@@ -275,10 +275,8 @@ func speedUps(rep *Report, launch string) *plots.Bars {
 		row := make([]float64, len(b.Groups))
 		for i, a := range b.Groups {
 			row[i] = math.NaN()
-			for j := range rep.Comparisons {
-				if c := &rep.Comparisons[j]; c.Arch == a && c.Launch == launch && pairLabel(c) == l {
-					row[i] = c.SpeedUp
-				}
+			if c := rep.comparison(a, launch, l); c != nil {
+				row[i] = c.SpeedUp
 			}
 		}
 		b.Values = append(b.Values, row)

@@ -277,31 +277,40 @@ func (f *sweepFile) archs(p *workloads.Plan) []string {
 
 // cartesian makes all combinations: run files, cases, grids, blocks, seeds, architectures, overrides, the last fastest.
 func (f *sweepFile) cartesian(s *Sweep) error {
+	rows, err := f.Overrides.rows()
+	if err != nil {
+		return err
+	}
 	for i, p := range s.sources {
-		for _, c := range p.Cases {
-			if len(f.Variants) > 0 && !slices.Contains(f.Variants, caseName(c)) && !slices.Contains(f.Variants, c.Entry) || len(f.Launches) > 0 && !slices.Contains(f.Launches, c.Launch) {
-				continue
-			}
-			for _, shaped := range f.shapes(c) {
-				for _, seed := range orZero(f.Seeds) {
-					one := seeded(shaped, seed)
-					for _, arch := range f.archs(p) {
-						rows, err := f.Overrides.rows()
-						if err != nil {
-							return err
-						}
-						if len(s.Points)+len(rows) > maxSweep {
-							return f.Errorf("the sweep has more than %d points", maxSweep)
-						}
-						for _, row := range rows {
-							s.Points = append(s.Points, SweepPoint{Run: p.Path, Variant: pointVariant(p, one), Launch: one.Launch, Arch: arch, Seed: seed, Overrides: row, plan: i, c: one})
-						}
+		archs := f.archs(p)
+		for _, c := range f.cases(p) {
+			for _, seed := range orZero(f.Seeds) {
+				one := seeded(c, seed)
+				if len(s.Points)+len(archs)*len(rows) > maxSweep {
+					return f.Errorf("the sweep has more than %d points", maxSweep)
+				}
+				for _, arch := range archs {
+					for _, row := range rows {
+						s.Points = append(s.Points, SweepPoint{Run: p.Path, Variant: pointVariant(p, one), Launch: one.Launch, Arch: arch, Seed: seed, Overrides: row, plan: i, c: one})
 					}
 				}
 			}
 		}
 	}
 	return nil
+}
+
+// cases are the cases of a run file that the sweep asks for, in each of its shapes.
+func (f *sweepFile) cases(p *workloads.Plan) []*workloads.Case {
+	var out []*workloads.Case
+	for _, c := range p.Cases {
+		variant := len(f.Variants) == 0 || slices.Contains(f.Variants, caseName(c)) || slices.Contains(f.Variants, c.Entry)
+		launch := len(f.Launches) == 0 || slices.Contains(f.Launches, c.Launch)
+		if variant && launch {
+			out = append(out, f.shapes(c)...)
+		}
+	}
+	return out
 }
 
 func orZero(v []uint64) []uint64 {

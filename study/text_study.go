@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/jedib0t/go-pretty/v6/table"
+
 	"github.com/sarchlab/smsim/study/page"
 )
 
@@ -69,24 +71,29 @@ func (t *textWriter) gains(rep *Report) {
 	for _, launches := range columnGroups(rep.Launches(), leftWidth(rep, ls), gainCell) {
 		tw := page.NewTable(append([]any{"arch", "pair"}, columnNames(launches, "speed-up", gainCell)...)...)
 		page.Right(tw, 3, 2+len(launches))
-		for _, arch := range rep.Archs() {
-			first := arch
-			for _, label := range ls {
-				row := []any{first, page.Clip(label, maxName)}
-				for _, l := range launches {
-					cell := ""
-					for i := range rep.Comparisons {
-						if c := &rep.Comparisons[i]; c.Arch == arch && c.Launch == l && pairLabel(c) == label {
-							cell = fmt.Sprintf("%.2fx (%.2f, %.2f)", c.SpeedUp, c.InstructionRatio, c.IPCRatio)
-						}
-					}
-					row = append(row, cell)
-				}
-				tw.AppendRow(row)
-				first = ""
+		archRows(tw, rep.Archs(), ls, launches, func(arch, label, launch string) string {
+			c := rep.comparison(arch, launch, label)
+			if c == nil {
+				return ""
 			}
-		}
+			return fmt.Sprintf("%.2fx (%.2f, %.2f)", c.SpeedUp, c.InstructionRatio, c.IPCRatio)
+		})
 		t.table(title, tw)
+	}
+}
+
+// archRows adds a row for each architecture and name with a cell for each launch; the architecture stands in its first row.
+func archRows(tw table.Writer, archs, names, launches []string, cell func(arch, name, launch string) string) {
+	for _, arch := range archs {
+		first := arch
+		for _, name := range names {
+			row := []any{first, page.Clip(name, maxName)}
+			for _, l := range launches {
+				row = append(row, cell(arch, name, l))
+			}
+			tw.AppendRow(row)
+			first = ""
+		}
 	}
 }
 
@@ -103,24 +110,16 @@ func (t *textWriter) grid(rep *Report, title string, cell func(*Run) string, num
 		if numbers {
 			page.Right(tw, 3, 2+len(launches))
 		}
-		for _, arch := range rep.Archs() {
-			first := arch
-			for _, v := range rep.Variants() {
-				row := []any{first, page.Clip(v, maxName)}
-				for _, l := range launches {
-					s := ""
-					if r := rep.Find(arch, v, l); r != nil {
-						s = cell(r)
-						if cut {
-							s = page.Clip(s, width)
-						}
-					}
-					row = append(row, s)
-				}
-				tw.AppendRow(row)
-				first = ""
+		archRows(tw, rep.Archs(), rep.Variants(), launches, func(arch, variant, launch string) string {
+			r := rep.Find(arch, variant, launch)
+			switch {
+			case r == nil:
+				return ""
+			case cut:
+				return page.Clip(cell(r), width)
 			}
-		}
+			return cell(r)
+		})
 		t.table(title, tw)
 	}
 }

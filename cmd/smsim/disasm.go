@@ -36,58 +36,61 @@ this form too.`,
 	addBoardFlag(cmd.Flags())
 	cmd.Flags().StringVar(&format, "format", "text", "text, sass (a listing that smsim reads) or json")
 	cmd.Flags().BoolVar(&table, "stats", false, "list every kernel with what it needs instead of its code")
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if err := oneOf("format", format, "text", "sass", "json"); err != nil {
-			return err
-		}
-		s, err := newSettings(cmd)
-		if err != nil {
-			return err
-		}
-		file, kernel := splitKernel(args[0])
-		plan, err := s.load(file, cmd.InOrStdin())
-		if err != nil {
-			return err
-		}
-		if plan.Study {
-			plan.Archs = nil // a listing is for the default architecture, not for all of a study
-		}
-		if err := s.applyTarget(plan); err != nil {
-			return err
-		}
-		if err := choose(plan, args[0], kernel); err != nil {
-			return err
-		}
-		ms, err := study.Compile(plan, plan.Cases[0].Kernel, s.entries(plan, kernel != ""))
-		if err != nil {
-			return err
-		}
-		if table {
-			return study.WriteKernelTable(cmd.OutOrStdout(), ms)
-		}
-		for i := range ms {
-			if ms[i].Err != nil {
-				return &study.InputError{Err: ms[i].Err}
-			}
-		}
-		if format == "json" {
-			return study.WriteInfoJSON(cmd.OutOrStdout(), ms)
-		}
-		write := study.WriteListing
-		if format == "sass" || plan.Cases[0].Kernel.IsListing() {
-			write = study.WriteSASS
-		}
-		for i := range ms {
-			if i > 0 {
-				fmt.Fprintln(cmd.OutOrStdout())
-			}
-			if err := write(cmd.OutOrStdout(), &ms[i]); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
+	cmd.RunE = func(cmd *cobra.Command, args []string) error { return disasm(cmd, args[0], format, table) }
 	return cmd
+}
+
+func disasm(cmd *cobra.Command, name, format string, table bool) error {
+	if err := oneOf("format", format, "text", "sass", "json"); err != nil {
+		return err
+	}
+	s, err := newSettings(cmd)
+	if err != nil {
+		return err
+	}
+	file, kernel := splitKernel(name)
+	plan, err := s.load(file, cmd.InOrStdin())
+	if err != nil {
+		return err
+	}
+	if plan.Study {
+		plan.Archs = nil // a listing is for the default architecture, not for all of a study
+	}
+	if err := s.applyTarget(plan); err != nil {
+		return err
+	}
+	if err := choose(plan, name, kernel); err != nil {
+		return err
+	}
+	out := cmd.OutOrStdout()
+	ms, err := study.Compile(plan, plan.Cases[0].Kernel, s.entries(plan, kernel != ""))
+	if err != nil {
+		return err
+	}
+	if table {
+		return study.WriteKernelTable(out, ms)
+	}
+	for i := range ms {
+		if ms[i].Err != nil {
+			return &study.InputError{Err: ms[i].Err}
+		}
+	}
+	if format == "json" {
+		return study.WriteInfoJSON(out, ms)
+	}
+	write := study.WriteListing
+	if format == "sass" || plan.Cases[0].Kernel.IsListing() {
+		write = study.WriteSASS
+	}
+	for i := range ms {
+		if i > 0 {
+			fmt.Fprintln(out)
+		}
+		if err := write(out, &ms[i]); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // entries are the kernels of a plan's file to print, of --kernel (a study's variants stand for theirs) or as chosen by FILE:KERNEL;

@@ -81,34 +81,16 @@ func (k *kernel) derived(d *inst, r reg, steps int) (field, bool) {
 		return field{}, false
 	case d.isAny("and", nil, "b32", "b16"):
 		g, ok := k.follow(d, d.Args[2], steps)
-		mask := uint32(g.value)
-		if !ok || !g.isConst || f.up != 0 || mask == 0 {
+		if !ok || !g.isConst {
 			return field{}, false
 		}
-		// A mask of ones in one place: the low zeros are bits shifted out and back.
-		up := bits.TrailingZeros32(mask)
-		ones := mask >> up
-		if ones&(ones+1) != 0 {
-			return field{}, false
-		}
-		if f, ok = f.low(min(bits.Len32(mask), r.bits())); !ok || f.n <= up {
-			return field{}, false
-		}
-		f.lo, f.n, f.up = f.lo+up, f.n-up, up
-		return f, true
+		return f.masked(uint32(g.value), r.bits())
 	case d.isAny("shl", nil, "b32", "b16"):
 		s, ok := imm(2)
-		w := r.bits()
-		if !ok || s >= w {
+		if !ok {
 			return field{}, false
 		}
-		f.up += s
-		if f.n+f.up > w {
-			f.n, f.signed = w-f.up, false
-		} else if f.signed && f.n+f.up < w {
-			return field{}, false
-		}
-		return f, f.n > 0
+		return f.left(s, r.bits())
 	case d.isAny("shr", nil, "u32", "s32", "b32", "u16", "s16", "b16"):
 		s, ok := imm(2)
 		if !ok {
@@ -128,6 +110,39 @@ func (k *kernel) derived(d *inst, r reg, steps int) (field, bool) {
 		return k.permuted(d, f, steps)
 	}
 	return field{}, false
+}
+
+// masked is the field under a mask, in a register of some bits.
+func (f field) masked(mask uint32, width int) (field, bool) {
+	if f.up != 0 || mask == 0 {
+		return field{}, false
+	}
+	// A mask of ones in one place: the low zeros are bits shifted out and back.
+	up := bits.TrailingZeros32(mask)
+	ones := mask >> up
+	if ones&(ones+1) != 0 {
+		return field{}, false
+	}
+	f, ok := f.low(min(bits.Len32(mask), width))
+	if !ok || f.n <= up {
+		return field{}, false
+	}
+	f.lo, f.n, f.up = f.lo+up, f.n-up, up
+	return f, true
+}
+
+// left is the field shifted left by s in a register of some bits.
+func (f field) left(s, width int) (field, bool) {
+	if s >= width {
+		return field{}, false
+	}
+	f.up += s
+	if f.n+f.up > width {
+		f.n, f.signed = width-f.up, false
+	} else if f.signed && f.n+f.up < width {
+		return field{}, false
+	}
+	return f, f.n > 0
 }
 
 // low keeps the low n bits, the others zero.

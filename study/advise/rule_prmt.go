@@ -167,6 +167,7 @@ func (c byteTree) bits(i int) (int, bool) {
 	return n / 8, ok && n >= 0 && n <= 32 && n%8 == 0
 }
 
+// bytes are the bytes of the instruction's result, if it only moves bytes.
 func (c byteTree) bytes() (b [4]source, ok bool) {
 	d := c.d
 	if d.is("mov", "b32") && d.Args[1].Kind == ptx.ArgVector {
@@ -179,52 +180,14 @@ func (c byteTree) bytes() (b [4]source, ok bool) {
 	case d.isAny("cvt", []string{"u32"}, "u8", "u16"), d.isAny("cvt", []string{"s32"}, "u8", "u16"):
 		n, _, _ := intType(d.Mods[1])
 		x, ok := c.arg(1)
-		for i := range n / 8 {
-			b[i] = x[i]
-		}
+		copy(b[:n/8], x[:])
 		return fill(b, n/8), ok
 	case isJoin(d, "32"):
-		x, ok1 := c.arg(1)
-		y, ok2 := c.arg(2)
-		for i := range b {
-			switch {
-			case x[i].zero:
-				b[i] = y[i]
-			case y[i].zero:
-				b[i] = x[i]
-			default:
-				return b, false
-			}
-		}
-		return b, ok1 && ok2
+		return c.joined()
 	case d.is("and", "b32"):
-		m, ok1 := c.num(2)
-		x, ok2 := c.arg(1)
-		for i := range b {
-			switch by := m >> (8 * i) & 255; {
-			case by == 255:
-				b[i] = x[i]
-			case by == 0 || x[i].zero:
-				b[i].zero = true
-			default:
-				return b, false
-			}
-		}
-		return b, ok1 && ok2
+		return c.masked()
 	case d.is("shl", "b32"), d.isAny("shr", nil, "u32", "b32"):
-		n, ok1 := c.bits(2)
-		x, ok2 := c.arg(1)
-		if d.Op == "shl" {
-			n = -n
-		}
-		for i := range b {
-			if j := i + n; j >= 0 && j < 4 {
-				b[i] = x[j]
-			} else {
-				b[i].zero = true
-			}
-		}
-		return b, ok1 && ok2
+		return c.shifted()
 	case d.is("bfe", "u32"):
 		pos, ok1 := c.bits(2)
 		n, ok2 := c.bits(3)
@@ -235,49 +198,114 @@ func (c byteTree) bytes() (b [4]source, ok bool) {
 		copy(b[:], x[pos:pos+n])
 		return fill(b, n), ok3
 	case d.is("bfi", "b32"):
-		x, ok1 := c.arg(1)
-		y, ok2 := c.arg(2)
-		pos, ok3 := c.bits(3)
-		n, ok4 := c.bits(4)
-		if !ok1 || !ok2 || !ok3 || !ok4 || pos+n > 4 {
-			return b, false
-		}
-		b = y
-		copy(b[pos:pos+n], x[:n])
-		return b, true
+		return c.inserted()
 	case d.is("prmt", "b32") && len(d.Args) == 4:
-		x, ok1 := c.arg(1)
-		y, ok2 := c.arg(2)
-		sel, ok3 := c.num(3)
-		both := append(append([]source{}, x[:]...), y[:]...)
-		for i := range b {
-			n := sel >> (4 * i) & 15
-			if n > 7 {
-				return b, false
-			}
-			b[i] = both[n]
-		}
-		return b, ok1 && ok2 && ok3
+		return c.permuted()
 	case d.isAny("mul", []string{"lo"}, "u32", "s32"):
-		// One byte times 0x01010101 is the byte in all places.
-		m, ok1 := c.num(2)
-		x, ok2 := c.arg(1)
-		if !ok1 || !ok2 || !x[1].zero || !x[2].zero || !x[3].zero {
-			return b, false
-		}
-		for i := range b {
-			switch m >> (8 * i) & 255 {
-			case 1:
-				b[i] = x[0]
-			case 0:
-				b[i].zero = true
-			default:
-				return b, false
-			}
-		}
-		return b, true
+		return c.spread()
 	}
 	return b, false
+}
+
+// joined is the or or sum of two words of which one is zero in each byte.
+func (c byteTree) joined() (b [4]source, ok bool) {
+	x, ok1 := c.arg(1)
+	y, ok2 := c.arg(2)
+	for i := range b {
+		switch {
+		case x[i].zero:
+			b[i] = y[i]
+		case y[i].zero:
+			b[i] = x[i]
+		default:
+			return b, false
+		}
+	}
+	return b, ok1 && ok2
+}
+
+// masked is a word with a mask of whole bytes.
+func (c byteTree) masked() (b [4]source, ok bool) {
+	m, ok1 := c.num(2)
+	x, ok2 := c.arg(1)
+	for i := range b {
+		switch by := m >> (8 * i) & 255; {
+		case by == 255:
+			b[i] = x[i]
+		case by == 0 || x[i].zero:
+			b[i].zero = true
+		default:
+			return b, false
+		}
+	}
+	return b, ok1 && ok2
+}
+
+// shifted is a word shifted by whole bytes, zeros coming in.
+func (c byteTree) shifted() (b [4]source, ok bool) {
+	n, ok1 := c.bits(2)
+	x, ok2 := c.arg(1)
+	if c.d.Op == "shl" {
+		n = -n
+	}
+	for i := range b {
+		if j := i + n; j >= 0 && j < 4 {
+			b[i] = x[j]
+		} else {
+			b[i].zero = true
+		}
+	}
+	return b, ok1 && ok2
+}
+
+// inserted is a word with some bytes of another.
+func (c byteTree) inserted() (b [4]source, ok bool) {
+	x, ok1 := c.arg(1)
+	y, ok2 := c.arg(2)
+	pos, ok3 := c.bits(3)
+	n, ok4 := c.bits(4)
+	if !ok1 || !ok2 || !ok3 || !ok4 || pos+n > 4 {
+		return b, false
+	}
+	b = y
+	copy(b[pos:pos+n], x[:n])
+	return b, true
+}
+
+// permuted is a byte permutation that copies no signs.
+func (c byteTree) permuted() (b [4]source, ok bool) {
+	x, ok1 := c.arg(1)
+	y, ok2 := c.arg(2)
+	sel, ok3 := c.num(3)
+	both := append(append([]source{}, x[:]...), y[:]...)
+	for i := range b {
+		n := sel >> (4 * i) & 15
+		if n > 7 {
+			return b, false
+		}
+		b[i] = both[n]
+	}
+	return b, ok1 && ok2 && ok3
+}
+
+// spread is one byte times 0x01010101, or fewer ones: the byte in these places.
+func (c byteTree) spread() (b [4]source, ok bool) {
+	m, ok1 := c.num(2)
+	x, ok2 := c.arg(1)
+	if !ok1 || !ok2 || !x[1].zero || !x[2].zero || !x[3].zero {
+		return b, false
+	}
+	for i := range b {
+		switch m >> (8 * i) & 255 {
+		case 1:
+			b[i] = x[0]
+		case 0:
+			b[i].zero = true
+		default:
+			return b, false
+		}
+	}
+	return b, true
 }
 
 // fill makes the bytes from n on zero.

@@ -70,7 +70,7 @@ func (k *kernel) accumulated(s *sum, t *term) (item, bool) {
 		}
 		s.nodes = append(s.nodes, v)
 		t.used = true
-		return item{at: t.at, words: k.words(v, v.Args[1], v.Args[2]), emit: func(put func(*ptx.Instr), dst, acc ptx.Arg) {
+		return item{at: t.at, words: k.words(v, v.Args[1], v.Args[2]), register: true, emit: func(put func(*ptx.Instr), dst, acc ptx.Arg) {
 			put(op("vabsdiff4.u32.u32.u32.add", dst, v.Args[1], v.Args[2], acc))
 		}}, true
 	}
@@ -125,7 +125,7 @@ func (k *kernel) byteDiffs(s *sum) []item {
 		for _, t := range g {
 			t.used = true
 		}
-		out = append(out, item{at: at, words: ws, emit: func(put func(*ptx.Instr), dst, acc ptx.Arg) {
+		out = append(out, item{at: at, words: ws, register: true, emit: func(put func(*ptx.Instr), dst, acc ptx.Arg) {
 			put(op("vabsdiff4.u32.u32.u32.add", dst, name(x.a.reg.name), name(x.b.reg.name), acc))
 		}})
 	}

@@ -251,10 +251,11 @@ func (k *kernel) origin(w word) word {
 
 // item is one addition of the rebuilt sum: emit makes dst = item + acc, in front of instruction at.
 type item struct {
-	at    *inst
-	words []word // that emit reads
-	emit  func(put func(*ptx.Instr), dst, acc ptx.Arg)
-	value *ptx.Arg // a plain addend
+	at       *inst
+	words    []word // that emit reads
+	emit     func(put func(*ptx.Instr), dst, acc ptx.Arg)
+	register bool     // emit takes no literal as acc: ptxas takes none there
+	value    *ptx.Arg // a plain addend
 }
 
 // rebuild writes the sum again: groups as given, the terms that no group took as they were, one addition after the other. It fails
@@ -308,6 +309,11 @@ func (k *kernel) rebuild(s *sum, groups []item, n *namer) (*site, bool) {
 		}
 		if !all(it.words, func(w word) bool { return k.available(w, at) }) {
 			return nil, false
+		}
+		if it.register && acc.Kind == ptx.ArgInt {
+			zero := n.fresh("b32")
+			out.put(at, op("mov.b32", zero, acc))
+			acc = zero
 		}
 		it.emit(func(in *ptx.Instr) { out.put(at, in) }, dst, acc)
 		acc = dst

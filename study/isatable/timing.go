@@ -113,100 +113,126 @@ type loop struct{ body, loops, chains, warps int }
 // loopKernel is a kernel t(A, B, C, D, T): operands by thread from A, B, C, the result to D, start and end clock of each
 // thread to T.
 func (f *Form) loopKernel(l loop, probe Probe) string {
-	var sb strings.Builder
-	p := func(format string, args ...any) { fmt.Fprintf(&sb, format+"\n", args...) }
-	c := f.conform()
-	letters := []string{}
+	w := loopWriter{form: f, c: f.conform(), loop: l, probe: probe}
 	for _, s := range f.symbols()[1:] {
 		if s != "e" {
-			letters = append(letters, s)
+			w.letters = append(w.letters, s)
 		}
 	}
-	p(".version 8.7\n.target sm_90\n.address_size 64\n.visible .entry t(.param .u64 pa, .param .u64 pb, .param .u64 pc, .param .u64 pd, .param .u64 pt)\n{")
-	p(".reg .b64 %%pa, %%pb, %%pc, %%pd, %%pt, %%off, %%ra, %%rb, %%rc, %%rj, %%o, %%t0, %%t1, %%acc;\n.reg .b32 %%i, %%n, %%w;\n.reg .pred %%more;")
-	chained := len(letters) > 0 && letters[0] == "a"
-	for k := range l.chains {
-		p(".reg .%s %%d%d;", conform.Register(c.Result), k)
-		if c.Second != "" {
-			p(".reg .%s %%e%d;", conform.Register(c.Second), k)
-		}
-		if chained {
-			p(".reg .%s %%a%d;", conform.Register(c.Operands[0]), k)
-		}
-	}
-	for i, s := range letters {
-		if s != "a" {
-			p(".reg .%s %%%s;", conform.Register(c.Operands[i]), s)
-		}
-	}
-	p("ld.param.u64 %%pa, [pa]; ld.param.u64 %%pb, [pb]; ld.param.u64 %%pc, [pc]; ld.param.u64 %%pd, [pd]; ld.param.u64 %%pt, [pt];")
-	p("mov.u32 %%i, %%tid.x; mul.wide.u32 %%off, %%i, 8; mov.u32 %%n, 0;")
-	for _, s := range []string{"a", "b", "c"} {
-		p("add.u64 %%p%s, %%p%s, %%off; ld.global.u64 %%r%s, [%%p%s];", s, s, s, s)
-	}
-	for i, s := range letters {
-		if s != "a" {
-			p("%s", convert("%"+s, c.Operands[i], "%r"+s))
-		}
-	}
-	for k := range l.chains {
-		// Chains start from different values, so that no two compute the same.
-		p("add.u64 %%rj, %%ra, %d;", uint64(k)*2654435761)
-		if chained {
-			p("%s", convert(fmt.Sprintf("%%a%d", k), c.Operands[0], "%rj"))
-		}
-		p("%s", convert(fmt.Sprintf("%%d%d", k), c.Result, "%rj"))
-	}
-	// A store that never happens but needs all operands: the clock starts when they have arrived.
+	w.chained = len(w.letters) > 0 && w.letters[0] == "a"
+	w.p(".version 8.7\n.target sm_90\n.address_size 64\n.visible .entry t(.param .u64 pa, .param .u64 pb, .param .u64 pc, .param .u64 pd, .param .u64 pt)\n{")
+	w.registers()
+	w.operands()
+	w.p("bar.sync 0;\nmov.u64 %%t0, %%clock64;\nLOOP:")
 	if probe != AsMeasured {
-		p("xor.b64 %%acc, %%ra, %%rb; xor.b64 %%acc, %%acc, %%rc; setp.eq.u64 %%more, %%acc, 0x9e3779b97f4a7c15; @%%more st.global.u64 [%%pd], %%acc;")
-	}
-	p("bar.sync 0;\nmov.u64 %%t0, %%clock64;\nLOOP:")
-	if probe != AsMeasured {
-		p(".pragma \"nounroll\";")
+		w.p(".pragma \"nounroll\";")
 	}
 	for range l.body {
 		for k := range l.chains {
-			text := f.PTX
-			for _, s := range []string{"d", "e", "a"} {
-				text = strings.ReplaceAll(text, "%"+s+" ", fmt.Sprintf("%%%s%d ", s, k))
-				for _, end := range []string{",", ";", ".", "]", "}", "|"} {
-					text = strings.ReplaceAll(text, "%"+s+end, fmt.Sprintf("%%%s%d%s", s, k, end))
-				}
-			}
-			if probe != AsMeasured {
-				if conform.Register(c.Result) == "b64" { // the chain takes its low half alone
-					text += fmt.Sprintf(" mov.b64 %%d%d, %%d%d;", k, k)
-				}
-				if c.Second != "" {
-					text += fmt.Sprintf(" mov.%s %%e%d, %%e%d;", moveType(c.Second), k, k)
-				}
-			}
-			if chained {
-				text += " " + feed(fmt.Sprintf("%%a%d", k), c.Operands[0], fmt.Sprintf("%%d%d", k), c.Result)
-			}
-			if probe != AsMeasured {
-				for i, s := range letters {
-					if s == "a" {
-						s = fmt.Sprintf("a%d", k)
-					} else if probe == Chained {
-						continue
-					}
-					text += fmt.Sprintf(" mov.%s %%%s, %%%s;", moveType(c.Operands[i]), s, s)
-				}
-			}
-			p("%s", text)
+			w.execution(k)
 		}
 	}
-	p("add.u32 %%n, %%n, 1;\nsetp.lt.u32 %%more, %%n, %d;\n@%%more bra LOOP;\nmov.u64 %%t1, %%clock64;\nmov.u64 %%acc, 0;", l.loops)
+	w.p("add.u32 %%n, %%n, 1;\nsetp.lt.u32 %%more, %%n, %d;\n@%%more bra LOOP;\nmov.u64 %%t1, %%clock64;\nmov.u64 %%acc, 0;", l.loops)
 	for k := range l.chains {
-		p("%s xor.b64 %%acc, %%acc, %%o;", widen64("%o", fmt.Sprintf("%%d%d", k), c.Result))
-		if c.Second != "" {
-			p("%s xor.b64 %%acc, %%acc, %%o;", widen64("%o", fmt.Sprintf("%%e%d", k), c.Second))
+		w.p("%s xor.b64 %%acc, %%acc, %%o;", widen64("%o", fmt.Sprintf("%%d%d", k), w.c.Result))
+		if w.c.Second != "" {
+			w.p("%s xor.b64 %%acc, %%acc, %%o;", widen64("%o", fmt.Sprintf("%%e%d", k), w.c.Second))
 		}
 	}
-	p("add.u64 %%pd, %%pd, %%off; st.global.u64 [%%pd], %%acc;\nmul.wide.u32 %%off, %%i, 16; add.u64 %%pt, %%pt, %%off; st.global.u64 [%%pt], %%t0; st.global.u64 [%%pt+8], %%t1;\nret;\n}")
-	return sb.String()
+	w.p("add.u64 %%pd, %%pd, %%off; st.global.u64 [%%pd], %%acc;\nmul.wide.u32 %%off, %%i, 16; add.u64 %%pt, %%pt, %%off; st.global.u64 [%%pt], %%t0; st.global.u64 [%%pt+8], %%t1;\nret;\n}")
+	return w.text.String()
+}
+
+// loopWriter writes a timing kernel.
+type loopWriter struct {
+	form *Form
+	c    conform.Form // with the types of operands and results
+	loop
+	probe   Probe
+	letters []string // operands: a, b, c
+	chained bool     // each execution's a is the result before
+	text    strings.Builder
+}
+
+func (w *loopWriter) p(format string, args ...any) { fmt.Fprintf(&w.text, format+"\n", args...) }
+
+// registers declares the registers: d, e and a of each chain, one b and c.
+func (w *loopWriter) registers() {
+	w.p(".reg .b64 %%pa, %%pb, %%pc, %%pd, %%pt, %%off, %%ra, %%rb, %%rc, %%rj, %%o, %%t0, %%t1, %%acc;\n.reg .b32 %%i, %%n, %%w;\n.reg .pred %%more;")
+	for k := range w.chains {
+		w.p(".reg .%s %%d%d;", conform.Register(w.c.Result), k)
+		if w.c.Second != "" {
+			w.p(".reg .%s %%e%d;", conform.Register(w.c.Second), k)
+		}
+		if w.chained {
+			w.p(".reg .%s %%a%d;", conform.Register(w.c.Operands[0]), k)
+		}
+	}
+	for i, s := range w.letters {
+		if s != "a" {
+			w.p(".reg .%s %%%s;", conform.Register(w.c.Operands[i]), s)
+		}
+	}
+}
+
+// operands loads the operands and gives each chain a value to start from.
+func (w *loopWriter) operands() {
+	w.p("ld.param.u64 %%pa, [pa]; ld.param.u64 %%pb, [pb]; ld.param.u64 %%pc, [pc]; ld.param.u64 %%pd, [pd]; ld.param.u64 %%pt, [pt];")
+	w.p("mov.u32 %%i, %%tid.x; mul.wide.u32 %%off, %%i, 8; mov.u32 %%n, 0;")
+	for _, s := range []string{"a", "b", "c"} {
+		w.p("add.u64 %%p%s, %%p%s, %%off; ld.global.u64 %%r%s, [%%p%s];", s, s, s, s)
+	}
+	for i, s := range w.letters {
+		if s != "a" {
+			w.p("%s", convert("%"+s, w.c.Operands[i], "%r"+s))
+		}
+	}
+	for k := range w.chains {
+		// Chains start from different values, so that no two compute the same.
+		w.p("add.u64 %%rj, %%ra, %d;", uint64(k)*2654435761)
+		if w.chained {
+			w.p("%s", convert(fmt.Sprintf("%%a%d", k), w.c.Operands[0], "%rj"))
+		}
+		w.p("%s", convert(fmt.Sprintf("%%d%d", k), w.c.Result, "%rj"))
+	}
+	if w.probe != AsMeasured {
+		// A store that never happens but needs all operands: the clock starts when they have arrived.
+		w.p("xor.b64 %%acc, %%ra, %%rb; xor.b64 %%acc, %%acc, %%rc; setp.eq.u64 %%more, %%acc, 0x9e3779b97f4a7c15; @%%more st.global.u64 [%%pd], %%acc;")
+	}
+}
+
+// execution is one execution of the form in chain k, with moves that keep it apart from the others (see Probe).
+func (w *loopWriter) execution(k int) {
+	text := w.form.PTX
+	for _, s := range []string{"d", "e", "a"} {
+		text = strings.ReplaceAll(text, "%"+s+" ", fmt.Sprintf("%%%s%d ", s, k))
+		for _, end := range []string{",", ";", ".", "]", "}", "|"} {
+			text = strings.ReplaceAll(text, "%"+s+end, fmt.Sprintf("%%%s%d%s", s, k, end))
+		}
+	}
+	opaque := func(name, typ string) { text += fmt.Sprintf(" mov.%s %%%s, %%%s;", moveType(typ), name, name) }
+	if w.probe != AsMeasured {
+		if conform.Register(w.c.Result) == "b64" { // the chain takes its low half alone
+			opaque(fmt.Sprintf("d%d", k), w.c.Result)
+		}
+		if w.c.Second != "" {
+			opaque(fmt.Sprintf("e%d", k), w.c.Second)
+		}
+	}
+	if w.chained {
+		text += " " + feed(fmt.Sprintf("%%a%d", k), w.c.Operands[0], fmt.Sprintf("%%d%d", k), w.c.Result)
+	}
+	if w.probe != AsMeasured {
+		for i, s := range w.letters {
+			switch {
+			case s == "a":
+				opaque(fmt.Sprintf("a%d", k), w.c.Operands[i])
+			case w.probe != Chained:
+				opaque(s, w.c.Operands[i])
+			}
+		}
+	}
+	w.p("%s", text)
 }
 
 // moveType is the type of a move between two such registers.

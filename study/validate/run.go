@@ -77,59 +77,75 @@ func plans(dir fs.FS, rep *Report, opt *Options) ([]*task, error) {
 			return nil, err
 		}
 	}
-	asked := func(set string, in Input) bool {
-		return askedSet(set) && (len(opt.Inputs) == 0 || slices.Contains(opt.Inputs, in))
-	}
-	byKey := map[string]*task{}
-	var tasks []*task
-	get := func(in Input, key string) *task {
-		key = string(in) + key
-		t := byKey[key]
-		if t == nil {
-			t = &task{input: in}
-			byKey[key] = t
-			tasks = append(tasks, t)
-		}
-		return t
-	}
+	p := planner{every: rep.Every, byKey: map[string]*task{}}
 	for _, name := range setNames {
 		for _, in := range []Input{FromSASS, FromPTX} {
-			if !asked(name, in) {
+			if !askedSet(name) || len(opt.Inputs) > 0 && !slices.Contains(opt.Inputs, in) {
 				continue
 			}
 			set := &Set{Name: name, Input: in}
-			n := 0
-			take := func() bool { n++; return (n-1)%rep.Every == 0 }
-			for i := range rows {
-				r := &rows[i]
-				if r.set != name || in == FromPTX && r.source == "" || !take() {
-					continue
-				}
-				res := &Result{Set: name, Input: in, Name: r.name, Kernel: r.kernel, Group: r.group, Measured: r.measured}
-				set.Results = append(set.Results, res)
-				t := get(in, r.listing+":"+r.kernel)
-				t.rows, t.results = append(t.rows, r), append(t.results, res)
-			}
-			if column, ok := cyclesColumn[name]; ok {
-				for i := range launches {
-					l := &launches[i]
-					if !take() {
-						continue
-					}
-					res := &Result{Set: name, Input: in, Name: l.name(), Kernel: l.Function, Group: l.Function, Measured: l.counters[column], work: l.work()}
-					set.Results = append(set.Results, res)
-					t := get(in, "kernel:"+l.Function)
-					t.kernels, t.results, t.cold = append(t.kernels, l), append(t.results, res), append(t.cold, name == "kernels_cold")
-				}
-			}
+			p.addRows(set, rows)
+			p.addLaunches(set, launches)
 			if len(set.Results) > 0 {
 				rep.Sets = append(rep.Sets, set)
 			}
 		}
 	}
 	// Real kernels take longest: they come first, so that no worker is left with one at the end.
-	slices.SortStableFunc(tasks, func(x, y *task) int { return len(y.kernels) - len(x.kernels) })
-	return tasks, nil
+	slices.SortStableFunc(p.tasks, func(x, y *task) int { return len(y.kernels) - len(x.kernels) })
+	return p.tasks, nil
+}
+
+// planner makes the tasks of a replay: one for each kernel and input, with all its results.
+type planner struct {
+	every int // of each set every n-th row is replayed
+	byKey map[string]*task
+	tasks []*task
+}
+
+// task is the task of a kernel.
+func (p *planner) task(in Input, key string) *task {
+	key = string(in) + key
+	t := p.byKey[key]
+	if t == nil {
+		t = &task{input: in}
+		p.byKey[key] = t
+		p.tasks = append(p.tasks, t)
+	}
+	return t
+}
+
+// addRows adds the set's rows of micro-benchmarks.
+func (p *planner) addRows(set *Set, rows []row) {
+	n := 0
+	for i := range rows {
+		r := &rows[i]
+		if r.set != set.Name || set.Input == FromPTX && r.source == "" {
+			continue
+		}
+		if n++; (n-1)%p.every != 0 {
+			continue
+		}
+		res := &Result{Set: set.Name, Input: set.Input, Name: r.name, Kernel: r.kernel, Group: r.group, Measured: r.measured}
+		set.Results = append(set.Results, res)
+		t := p.task(set.Input, r.listing+":"+r.kernel)
+		t.rows, t.results = append(t.rows, r), append(t.results, res)
+	}
+}
+
+// addLaunches adds the launches of real kernels, if the set is of these.
+func (p *planner) addLaunches(set *Set, launches []launch) {
+	column, ok := cyclesColumn[set.Name]
+	if !ok {
+		return
+	}
+	for i := 0; i < len(launches); i += p.every {
+		l := &launches[i]
+		res := &Result{Set: set.Name, Input: set.Input, Name: l.name(), Kernel: l.Function, Group: l.Function, Measured: l.counters[column], work: l.work()}
+		set.Results = append(set.Results, res)
+		t := p.task(set.Input, "kernel:"+l.Function)
+		t.kernels, t.results, t.cold = append(t.kernels, l), append(t.results, res), append(t.cold, set.Name == "kernels_cold")
+	}
 }
 
 // replayAll shares the tasks among workers.
