@@ -162,6 +162,9 @@ func (v *numberer) logicAlgebra(in *isa.Inst) {
 		if !ok || len(words) > inner || inner > 3 {
 			continue // only where the outer operation brings no new word can it fall away
 		}
+		if inner > 1 && logicWords(in) == 1 && v.uses[v.n.of(isa.KindReg, o.Reg)] > 1 {
+			continue // the complement goes where it is read, see sharedLogic
+		}
 		index := func(w isa.Operand, values int) int {
 			for i, x := range words {
 				if x == w {

@@ -63,36 +63,68 @@ func (f *fn) disjoint(in *isa.Inst, defs []defSite, n numbering) (lo, hi isa.Ins
 	return or(in.Dst[0], t[0].lo, t[1].lo), or(in.Dst[1], t[0].hi, t[1].hi), true
 }
 
-// zeroBits are the bits of a word that are known to be 0 from the instruction that made it.
+// zeroDepth is how many instructions zeroBits looks back.
+const zeroDepth = 8
+
+// zeroBits are the bits of a word that are known to be 0 from the instructions that made it.
 func zeroBits(o isa.Operand, defs []defSite, n numbering) uint32 {
+	return zeroBitsFrom(o, defs, n, zeroDepth)
+}
+
+func zeroBitsFrom(o isa.Operand, defs []defSite, n numbering, depth int) uint32 {
 	if v, ok := constant(o); ok {
 		return ^v
 	}
 	id := n.of(o.Kind, o.Reg)
-	if o.Kind != isa.KindReg || id < 0 || id >= len(defs) || !defs[id].value() || defs[id].b == nil {
+	if depth == 0 || o.Kind != isa.KindReg || o.Flags != 0 || id < 0 || id >= len(defs) || !defs[id].value() || defs[id].b == nil {
 		return 0
 	}
 	d := &defs[id].b.insts[defs[id].i]
 	if d.Op == isa.OpNone || d.Guard.Kind != isa.KindNone || d.NDst == 0 || d.Dst[0].Reg != o.Reg {
 		return 0
 	}
+	of := func(x isa.Operand) uint32 { return zeroBitsFrom(x, defs, n, depth-1) }
 	switch {
 	case isShiftLeft(d):
 		k, _ := constant(d.Src[1])
-		return 1<<k - 1
+		return of(d.Src[0])<<k | (1<<k - 1)
 	case isShiftRight(d):
 		k, _ := constant(d.Src[1])
-		return ^(^uint32(0) >> k)
+		return of(d.Src[2])>>k | ^(^uint32(0) >> k)
 	case d.Op == isa.OpIMAD && d.Mod.Flags == 0 && d.NDst == 1 && isZero(d.Src[2]):
 		if c, ok := constant(d.Src[1]); ok && c != 0 {
 			return 1<<bits.TrailingZeros32(c) - 1
 		}
-	case d.Op == isa.OpLOP3 && plainPreds(d) && d.Mod.Lut == lutA&lutB && d.NSrc == 3 && isZero(d.Src[2]):
-		if m, ok := constant(d.Src[1]); ok {
-			return ^m
+	case d.Op == isa.OpLOP3 && plainPreds(d) && d.NSrc == 3:
+		return zeroOfLogic(d.Mod.Lut, [3]uint32{of(d.Src[0]), of(d.Src[1]), of(d.Src[2])})
+	case d.Op == isa.OpLEA && d.Mod.Flags == isa.ModHI && d.NSrc == 4 && plainPreds(d) && isZero(d.Src[2]): // x >> k + y
+		if k, ok := constant(d.Src[3]); ok && k > 0 && k < 32 {
+			x, y := of(d.Src[0])>>(32-k)|^(^uint32(0)>>(32-k)), of(d.Src[1])
+			if x|y == ^uint32(0) {
+				return x & y
+			}
 		}
 	}
 	return 0
+}
+
+// zeroOfLogic are the bits that a truth table leaves 0 whatever the sources' unknown bits are.
+func zeroOfLogic(lut uint8, zero [3]uint32) uint32 {
+	known := ^uint32(0)
+	for v := range 8 {
+		if lut>>v&1 == 0 {
+			continue
+		}
+		// The sources' bits are v somewhere unless one that would have to be 1 is known to be 0.
+		impossible := uint32(0)
+		for k := range 3 {
+			if v>>(2-k)&1 != 0 {
+				impossible |= zero[k]
+			}
+		}
+		known &= impossible
+	}
+	return known
 }
 
 // fuseFunnel makes one funnel shift of "x << n | y >> 32-n".

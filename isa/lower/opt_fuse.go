@@ -14,6 +14,7 @@ type fuser struct {
 	i                 int
 	flip              map[isa.Reg]bool    // predicates whose meaning was inverted
 	negations         map[int]negatedWord // words of the current block, by number
+	beyond            []bool              // registers that something else than a logic operation reads
 }
 
 // fuse runs over all blocks and merges additions, products, shifts, logic and min/max chains into the
@@ -25,12 +26,16 @@ func (f *fn) fuse() {
 	n := f.numbering()
 	u := &fuser{f: f, n: n, defs: f.defSites(n), uses: f.useCounts(n), last: make([]int32, n.total), flip: map[isa.Reg]bool{}}
 	u.sums, u.differences = f.sumUses(n, u.uses)
+	u.beyond = f.beyondLogic(n)
 	for i := range u.last {
 		u.last[i] = -1
 	}
-	u.walk(func(in *isa.Inst) { // before additions merge into the maxima
-		if in.Op == isa.OpISETP {
+	u.walk(func(in *isa.Inst) {
+		switch in.Op {
+		case isa.OpISETP: // before additions merge into the maxima
 			u.fuseChosen(in)
+		case isa.OpLOP3: // before the masks merge into what they select
+			u.fuseBitSelect(in)
 		}
 	})
 	u.walk(func(in *isa.Inst) {
@@ -281,149 +286,6 @@ func mask(in *isa.Inst) (o isa.Operand, m uint32, ok bool) {
 		}
 	}
 	return o, 0, false
-}
-
-// fuseMasks makes one mask of two.
-func (u *fuser) fuseMasks(in *isa.Inst) bool {
-	o, m, ok := mask(in)
-	if !ok {
-		return false
-	}
-	d := u.inner(&o)
-	if d == nil {
-		return false
-	}
-	a, m2, ok := mask(d)
-	if !ok {
-		return false
-	}
-	in.Src[0], in.Src[1], in.Src[2] = a, imm(m&m2), rz
-	u.take(d)
-	return true
-}
-
-// fuseLogic merges a logic operation into the truth table of the one that reads it, while the inputs are at
-// most three.
-func (u *fuser) fuseLogic(in *isa.Inst) bool {
-	if in.Mod.Has(modKeep) {
-		return false
-	}
-	for k := range 3 {
-		o := in.Src[k]
-		if o.Flags != 0 {
-			continue
-		}
-		d := u.inner(&o)
-		shared := false
-		if d == nil {
-			if d, shared = u.sharedNot(&o); !shared {
-				continue
-			}
-		}
-		if d.Op != isa.OpLOP3 || !plainPreds(d) || d.NSrc > 3 || d.Mod.Has(modKeep) && !(idleLogic(d) && logicWords(d) > 1) {
-			continue
-		}
-		if _, _, masks := mask(in); masks && d.Mod.Size == sizeHalf && logicWords(d) == 1 {
-			continue // ptxas leaves a 16-bit complement before the extension
-		}
-		// The inputs of both, without the merged one.
-		var inputs []isa.Operand
-		ok := true
-		find := func(x isa.Operand) {
-			if isZero(x) {
-				return
-			}
-			for _, y := range inputs {
-				if x == y {
-					return
-				}
-			}
-			inputs = append(inputs, x)
-			if x.Flags != 0 {
-				ok = false
-			}
-		}
-		for j := range 3 {
-			if j != k {
-				find(in.Src[j])
-			}
-		}
-		for j := range 3 {
-			find(d.Src[j])
-		}
-		others := 0
-		for _, x := range inputs {
-			if x.Kind != isa.KindReg {
-				others++
-			}
-		}
-		if !ok || len(inputs) > 3 || others > 1 {
-			continue
-		}
-		index := func(x isa.Operand) int {
-			for i, y := range inputs {
-				if x == y {
-					return i
-				}
-			}
-			return -1
-		}
-		var lut uint8
-		for v := range 8 {
-			val := func(x isa.Operand) int {
-				i := index(x)
-				if i < 0 {
-					return 0
-				}
-				return v >> (2 - i) & 1
-			}
-			di := val(d.Src[0])<<2 | val(d.Src[1])<<1 | val(d.Src[2])
-			r := int(d.Mod.Lut) >> di & 1
-			x := [3]int{val(in.Src[0]), val(in.Src[1]), val(in.Src[2])}
-			x[k] = r
-			lut |= (in.Mod.Lut >> (x[0]<<2 | x[1]<<1 | x[2]) & 1) << v
-		}
-		for len(inputs) < 3 {
-			inputs = append(inputs, rz)
-		}
-		copy(in.Src[:3], inputs)
-		in.Mod.Lut = lut
-		if shared {
-			u.uses[u.n.of(isa.KindReg, o.Reg)]--
-			u.f.uses(d, u.n, func(id int) { u.uses[id]++ })
-		} else {
-			u.take(d)
-		}
-		u.f.arrange(in)
-		return true
-	}
-	return false
-}
-
-// sharedNot is the complement that defines an operand and that others read too: a truth table takes it in for nothing.
-func (u *fuser) sharedNot(o *isa.Operand) (*isa.Inst, bool) {
-	if o.Kind != isa.KindReg || o.Reg < isa.VirtualBase {
-		return nil, false
-	}
-	id := u.n.of(isa.KindReg, o.Reg)
-	if id >= len(u.defs) || u.uses[id] < 2 {
-		return nil, false
-	}
-	d := u.definition(id)
-	if d == nil || d.Op != isa.OpLOP3 || !plainPreds(d) || d.NSrc > 3 {
-		return nil, false
-	}
-	inputs, v := 0, 0
-	for k := range 3 {
-		if !isZero(d.Src[k]) {
-			inputs++
-			v = 4 >> k
-			if d.Src[k].Kind != isa.KindReg || d.Src[k].Flags != 0 {
-				return nil, false
-			}
-		}
-	}
-	return d, inputs == 1 && d.Mod.Lut&1 != 0 && d.Mod.Lut>>v&1 == 0
 }
 
 // fuseTest turns "x = a op b; p = x != 0" into the predicate result of the logic operation.

@@ -18,7 +18,7 @@ func (u *fuser) fuseOr(in *isa.Inst) bool {
 		if d == nil || !isShiftLeft(d) || in.Src[k].Flags != 0 || low.Flags != 0 {
 			continue
 		}
-		if n, _ := constant(d.Src[1]); u.width(low) > int(n) {
+		if n, _ := constant(d.Src[1]); u.width(low) > int(n) && !u.apart(in.Src[k], low) {
 			continue
 		}
 		in.Op, in.Mod, in.NDst, in.NSrc = isa.OpLEA, isa.Mod{}, 2, 3
@@ -33,7 +33,7 @@ func (u *fuser) fuseOr(in *isa.Inst) bool {
 			continue
 		}
 		n, _ := constant(d.Src[1])
-		if zeroBits(high, u.defs, u.n)|^(^uint32(0)>>n) != ^uint32(0) {
+		if !u.apart(in.Src[k], high) {
 			continue
 		}
 		in.Op, in.Mod, in.NDst, in.NSrc = isa.OpLEA, isa.Mod{Flags: isa.ModHI}, 2, 4
@@ -43,6 +43,11 @@ func (u *fuser) fuseOr(in *isa.Inst) bool {
 		return true
 	}
 	return false
+}
+
+// apart says that two words have no bits in common.
+func (u *fuser) apart(a, b isa.Operand) bool {
+	return zeroBits(a, u.defs, u.n)|zeroBits(b, u.defs, u.n) == ^uint32(0)
 }
 
 // width is the number of low bits that can be set in a word: 32 where nothing is known.

@@ -17,6 +17,7 @@ type numberer struct {
 	f     *fn
 	n     numbering
 	defs  []defSite
+	uses  []int32
 	repl  []isa.Operand // what a value register is a copy of; KindNone: nothing
 	table map[valueKey][]valueEntry
 	local map[int]isa.Operand          // constants and copies that registers hold at this point of the block
@@ -38,7 +39,7 @@ type valueEntry struct {
 // are registers with one unguarded definition.
 func (f *fn) valueNumber() {
 	n := f.numbering()
-	v := &numberer{f: f, n: n, defs: f.defSites(n), repl: make([]isa.Operand, n.total), table: map[valueKey][]valueEntry{}, pairs: map[[2]isa.Operand][]pairUse{},
+	v := &numberer{f: f, n: n, defs: f.defSites(n), uses: f.useCounts(n), repl: make([]isa.Operand, n.total), table: map[valueKey][]valueEntry{}, pairs: map[[2]isa.Operand][]pairUse{},
 		local: map[int]isa.Operand{}, copies: map[int][]int{}, position: make([]int32, n.total)}
 	for i := range v.position {
 		v.position[i] = -1
