@@ -28,6 +28,9 @@ func (b *builder) mem(i int, space string) (word, string) {
 		return isa.Mem(isa.RZ, 0, false), space
 	}
 	if a.Name == "" {
+		if space != "local" && space != "param" {
+			b.fail(a.Pos, fmt.Sprintf("[%d]: only .local memory has fixed addresses; name a variable or a register", a.Int))
+		}
 		if space == "const" || space == "param" {
 			return isa.C(paramOrConst(space), a.Int), space
 		}
@@ -50,6 +53,7 @@ func (b *builder) mem(i int, space string) (word, string) {
 		}
 		return b.memAt(words, a.Int, space), space
 	}
+	b.checkSpace(a, s, space)
 	switch s.kind {
 	case symParam:
 		if len(s.words) > 0 {
@@ -75,6 +79,18 @@ func (b *builder) mem(i int, space string) (word, string) {
 	}
 	b.fail(a.Pos, fmt.Sprintf("%s has no address", a.Name))
 	return rz, space
+}
+
+// checkSpace: an instruction with a state space takes the address of a variable there, one without does not reach parameters.
+func (b *builder) checkSpace(a *ptx.Arg, s *symbol, space string) {
+	own := map[symKind]string{symParam: "param", symConst: "const", symShared: "shared", symLocal: "local", symGlobal: "global"}[s.kind]
+	if own == "" || own == space || space == "" && own != "param" || s.kind == symLocal && space == "param" {
+		return
+	}
+	if own == "param" && b.in.Op != "ld" && b.in.Op != "st" {
+		return // memoryAt knows
+	}
+	b.fail(a.Pos, fmt.Sprintf("%s is in .%s memory, which %s does not reach; write %s.%s", a.Name, own, b.in.Name(), b.in.Op, own))
 }
 
 // checkAddressRegister: registers of integers and of bits hold addresses.

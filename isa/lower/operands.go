@@ -33,6 +33,9 @@ func (b *builder) checkOperands(in *ptx.Instr) {
 	}
 }
 
+// discards are the operations whose result may be _.
+var discards = map[string]bool{"atom": true, "match": true, "elect": true, "mbarrier": true}
+
 // checkBare checks an instruction without operands, ret or exit.
 func (b *builder) checkBare(in *ptx.Instr) {
 	b.checkSyntax(in)
@@ -93,6 +96,10 @@ func (b *builder) checkOperand(in *ptx.Instr, i int, a *ptx.Arg, word string, de
 		return
 	}
 	switch a.Kind {
+	case ptx.ArgSink:
+		if dest && !discards[in.Op] {
+			b.fail(a.Pos, fmt.Sprintf("%s cannot throw its result away: name a register instead of _", in.Name()))
+		}
 	case ptx.ArgInt, ptx.ArgFloat:
 		b.checkLiteral(in, i, a, o, dest)
 	case ptx.ArgName:

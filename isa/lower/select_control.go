@@ -32,6 +32,9 @@ func ruleBar(x *expander) {
 		if x.args(2, 2) {
 			id := x.a32(0, "u32")
 			x.noteBarrier(id)
+			if a := &x.in.Args[1]; a.Kind == ptx.ArgInt && a.Int == 0 {
+				x.fail("%s expects no thread: a multiple of 32", x.in.Name())
+			}
 			x.emit(isa.OpBAR, isa.Mod{Sub: isa.SubArrive}, nil, []word{id, x.barrierCount(1)})
 		}
 	case "sync":

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/sarchlab/smsim/isa"
+	"github.com/sarchlab/smsim/isa/ptx"
 )
 
 const memTypes = "b8 u8 s8 b16 u16 s16 b32 u32 s32 b64 u64 s64 b128 f32 f64"
@@ -333,6 +334,13 @@ func ruleCvta(x *expander) {
 	if space == "" {
 		x.fail("cvta lacks a state space")
 		return
+	}
+	if y := x.scope.lookup(x.f, x.in.Args[1].Name); x.in.Args[1].Kind == ptx.ArgName && y != nil && y.kind != symReg {
+		if to {
+			x.fail("operand 2 of %s must be a register with a generic address, not %s, which is in its state space already", x.in.Name(), y.name)
+			return
+		}
+		x.checkSpace(&x.in.Args[1], y, space)
 	}
 	d, a := x.dst(0, t.name), x.src(1, t.name)
 	switch {
