@@ -67,16 +67,8 @@ func (f *sweepFile) checkOverrides(s *Sweep) error {
 		return nil // keys and values may be of the pipes that are added
 	}
 	for _, x := range axes {
-		var first error
-		known := false
-		for _, a := range archs {
-			_, err := a.KeyOf(x.key)
-			if known = known || err == nil; err != nil && first == nil {
-				first = err
-			}
-		}
-		if !known {
-			return x.Errorf("%s", first)
+		if err := noneTakes(archs, func(a *configs.Arch) error { _, err := a.KeyOf(x.key); return err }); err != nil {
+			return x.Errorf("%s", err)
 		}
 		// Loading an architecture takes a while: of many values the first and the last show what is wrong with a range.
 		values := x.values
@@ -84,20 +76,28 @@ func (f *sweepFile) checkOverrides(s *Sweep) error {
 			values = slices.Concat(values[:checkedValues-1], values[len(values)-1:])
 		}
 		for _, v := range values {
-			first, known = nil, false
-			for _, a := range archs {
+			if err := noneTakes(archs, func(a *configs.Arch) error {
 				_, err := configs.Load(a.Name, []configs.Override{{Key: x.key, Value: v, From: x.key}})
-				if known = known || err == nil; err != nil && first == nil {
-					first = err
-				}
-				if known {
-					break
-				}
-			}
-			if !known {
-				return x.Errorf("%s", first)
+				return err
+			}); err != nil {
+				return x.Errorf("%s", err)
 			}
 		}
 	}
 	return nil
+}
+
+// noneTakes is the first architecture's error if all of them give one, else nil.
+func noneTakes(archs []*configs.Arch, try func(*configs.Arch) error) error {
+	var first error
+	for _, a := range archs {
+		err := try(a)
+		if err == nil {
+			return nil
+		}
+		if first == nil {
+			first = err
+		}
+	}
+	return first
 }

@@ -4,9 +4,11 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
+	"github.com/sarchlab/smsim/configs"
 	"github.com/sarchlab/smsim/sim"
 	"github.com/sarchlab/smsim/workloads"
 )
@@ -85,58 +87,20 @@ type VersusOptions struct {
 // must have distinct variant names; a launch is compared with the launch of the same name, or with the only one.
 // Outputs of the whole grids are compared: the blocks that are not timed are executed too.
 func CompareKernels(plans []*workloads.Plan, opt VersusOptions) (*Versus, error) {
-	v := &Versus{Schema: sim.Schema}
-	opt.hot, opt.keepOutputs, opt.wholeOutputs = 1<<20, true, true
-	all := &Report{Schema: sim.Schema}
-	if err := comparable(plans); err != nil {
+	if err := checkComparable(plans); err != nil {
 		return nil, err
 	}
-	for _, p := range plans {
-		rep, err := Execute(p, opt.Options)
-		if err != nil {
-			return nil, err
-		}
-		if all.WorkUnit == "" {
-			all.WorkUnit, all.XAxis = rep.WorkUnit, rep.XAxis
-		}
-		all.Runs = append(all.Runs, rep.Runs...)
-		all.Failures = append(all.Failures, rep.Failures...)
-		if all.archs == nil {
-			all.archs = rep.archs
-		}
-		for name, a := range rep.archs {
-			all.archs[name] = a
-		}
+	opt.hot, opt.keepOutputs, opt.wholeOutputs = 1<<20, true, true
+	all, err := executeTogether(plans, opt.Options)
+	if err != nil {
+		return nil, err
 	}
-	v.rep, v.Failures, v.Sides = all, all.Failures, all.Variants()
+	v := &Versus{Schema: sim.Schema, rep: all, Failures: all.Failures, Sides: all.Variants()}
 	if len(v.Sides) < 2 {
 		return nil, allFailed(all.Failures)
 	}
-	var differ []error
-	for _, arch := range all.Archs() {
-		for _, side := range v.Sides[1:] {
-			for i := range all.Runs {
-				b := &all.Runs[i]
-				if b.Arch != arch || b.Variant != side || b.Cycles == 0 {
-					continue
-				}
-				a := baselineOf(all, arch, v.Sides[0], b.Launch)
-				if a == nil || a.Cycles == 0 {
-					continue
-				}
-				p := pairOf(a, b)
-				v.Pairs = append(v.Pairs, p)
-				if p.Difference != nil && !opt.AllowDifferent {
-					differ = append(differ, fmt.Errorf("the outputs of %s and %s differ: %s", RunName(a), RunName(b), p.Difference))
-				}
-			}
-		}
-	}
-	if differ != nil {
-		return nil, fmt.Errorf("%w\n  kernels with different outputs do different things; compare them all the same with --allow-different", errors.Join(differ...))
-	}
-	if len(v.Pairs) == 0 {
-		return nil, &InputError{fmt.Errorf("nothing to compare: %s and %s have no architecture and launch in common", v.Sides[0], list(v.Sides[1:]))}
+	if err := v.pair(opt.AllowDifferent); err != nil {
+		return nil, err
 	}
 	for i := range v.Pairs {
 		all.Comparisons = append(all.Comparisons, v.Pairs[i].Comparison)
@@ -148,9 +112,58 @@ func CompareKernels(plans []*workloads.Plan, opt VersusOptions) (*Versus, error)
 	return v, nil
 }
 
-// comparable is the error for plans that cannot be compared with the first variant of the first plan, before anything runs: there is
+// executeTogether runs the plans into one report.
+func executeTogether(plans []*workloads.Plan, opt Options) (*Report, error) {
+	all := &Report{Schema: sim.Schema, archs: map[string]*configs.Arch{}}
+	for _, p := range plans {
+		rep, err := Execute(p, opt)
+		if err != nil {
+			return nil, err
+		}
+		if all.WorkUnit == "" {
+			all.WorkUnit, all.XAxis = rep.WorkUnit, rep.XAxis
+		}
+		all.Runs = append(all.Runs, rep.Runs...)
+		all.Failures = append(all.Failures, rep.Failures...)
+		maps.Copy(all.archs, rep.archs)
+	}
+	return all, nil
+}
+
+// pair makes the pairs of the runs. Different outputs are an error unless they are allowed, and so is no pair at all.
+func (v *Versus) pair(allowDifferent bool) error {
+	var differ []error
+	for _, arch := range v.rep.Archs() {
+		for _, side := range v.Sides[1:] {
+			for i := range v.rep.Runs {
+				b := &v.rep.Runs[i]
+				if b.Arch != arch || b.Variant != side || b.Cycles == 0 {
+					continue
+				}
+				a := baselineOf(v.rep, arch, v.Sides[0], b.Launch)
+				if a == nil || a.Cycles == 0 {
+					continue
+				}
+				p := pairOf(a, b)
+				v.Pairs = append(v.Pairs, p)
+				if p.Difference != nil && !allowDifferent {
+					differ = append(differ, fmt.Errorf("the outputs of %s and %s differ: %s", RunName(a), RunName(b), p.Difference))
+				}
+			}
+		}
+	}
+	if differ != nil {
+		return fmt.Errorf("%w\n  kernels with different outputs do different things; compare them all the same with --allow-different", errors.Join(differ...))
+	}
+	if len(v.Pairs) == 0 {
+		return &InputError{fmt.Errorf("nothing to compare: %s and %s have no architecture and launch in common", v.Sides[0], list(v.Sides[1:]))}
+	}
+	return nil
+}
+
+// checkComparable is the error for plans that cannot be compared with the first variant of the first plan, before anything runs: there is
 // no other variant, or a plan has none of the baseline's launches and the baseline has several.
-func comparable(plans []*workloads.Plan) error {
+func checkComparable(plans []*workloads.Plan) error {
 	if len(plans) == 0 || len(plans[0].Cases) == 0 {
 		return nil
 	}

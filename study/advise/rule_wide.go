@@ -158,32 +158,11 @@ func (k *kernel) chains() []chain {
 //
 // Both sides are congruent modulo 2^(32(n+1)), the width of the result r[0], q[0], ..., q[n-1].
 func (k *kernel) interleave(low, high chain, n *namer) *site {
-	m := len(high)
-	if m < 2 || len(low) != m+1 || low[0].blk != high[0].blk || high[0].n < low[m].n || k.flagBetween(low[m], high[0]) {
+	if !k.interleaved(low, high) {
 		return nil
-	}
-	tail := low[m]
-	if tail.Op != "addc" || len(tail.Mods) != 1 || tail.Mods[0] != "u32" && tail.Mods[0] != "s32" || len(tail.sets) != 1 {
-		return nil
-	}
-	for i := range m {
-		l, h := low[i], high[i]
-		if (l.Op != "mad" && l.Op != "madc") || (h.Op != "mad" && h.Op != "madc") || !l.Has("lo") || !h.Has("hi") || !l.Has("u32") || !h.Has("u32") || len(l.Mods) != 3 ||
-			!k.same(l, l.Args[1], h, h.Args[1]) && !k.same(l, l.Args[1], h, h.Args[2]) || !k.same(l, l.Args[2], h, h.Args[2]) && !k.same(l, l.Args[2], h, h.Args[1]) {
-			return nil
-		}
-		// r[i+1] has one reader, the addend of the high chain.
-		r := low[i+1]
-		w, ok := k.argWord(h, h.Args[3])
-		if !ok || w.setter() != r || !k.only(r, h) {
-			return nil
-		}
-		if w1, ok := k.argWord(h, h.Args[1]); ok && w1.def == r {
-			return nil
-		}
 	}
 	// The new chains stand where the high chain begins: their operands must still be there, and nobody may have read r[0] before.
-	at := high[0]
+	at, m, tail := high[0], len(high), low[len(high)]
 	for _, in := range low {
 		if !all(k.words(in, in.Args[1:]...), func(w word) bool { return k.available(w, at) }) {
 			return nil
@@ -236,6 +215,35 @@ func (k *kernel) interleave(low, high chain, n *namer) *site {
 		s.put(high[i], op("mov.b32", high[i].Args[0], acc[i+1]))
 	}
 	return s
+}
+
+// interleaved says that two chains are the low and high halves of the products of the same words, one pair above the other (interleave).
+func (k *kernel) interleaved(low, high chain) bool {
+	m := len(high)
+	if m < 2 || len(low) != m+1 || low[0].blk != high[0].blk || high[0].n < low[m].n || k.flagBetween(low[m], high[0]) {
+		return false
+	}
+	tail := low[m]
+	if tail.Op != "addc" || len(tail.Mods) != 1 || tail.Mods[0] != "u32" && tail.Mods[0] != "s32" || len(tail.sets) != 1 {
+		return false
+	}
+	for i := range m {
+		l, h := low[i], high[i]
+		if (l.Op != "mad" && l.Op != "madc") || (h.Op != "mad" && h.Op != "madc") || !l.Has("lo") || !h.Has("hi") || !l.Has("u32") || !h.Has("u32") || len(l.Mods) != 3 ||
+			!k.same(l, l.Args[1], h, h.Args[1]) && !k.same(l, l.Args[1], h, h.Args[2]) || !k.same(l, l.Args[2], h, h.Args[2]) && !k.same(l, l.Args[2], h, h.Args[1]) {
+			return false
+		}
+		// r[i+1] has one reader, the addend of the high chain.
+		r := low[i+1]
+		w, ok := k.argWord(h, h.Args[3])
+		if !ok || w.setter() != r || !k.only(r, h) {
+			return false
+		}
+		if w1, ok := k.argWord(h, h.Args[1]); ok && w1.def == r {
+			return false
+		}
+	}
+	return true
 }
 
 // flagBetween says whether the flag is touched between two instructions.

@@ -120,6 +120,14 @@ func Decode(name string, text []byte) (*Study, error) {
 			return nil, a.Errorf("%s", err)
 		}
 	}
+	if err := f.checkRanges(at); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// checkRanges refuses numbers that no kernel or architecture can have; at finds a key in the file.
+func (f *studyFile) checkRanges(at func(keys ...string) strictyaml.Node) error {
 	for _, c := range []struct {
 		keys  []string
 		value []int
@@ -133,16 +141,16 @@ func Decode(name string, text []byte) (*Study, error) {
 		{[]string{"loads_by_latency", "warps"}, []int{f.Memory.Warps}, 16},
 	} {
 		if len(c.value) == 0 {
-			return nil, at(c.keys...).Errorf("%s has no values", c.keys[len(c.keys)-1])
+			return at(c.keys...).Errorf("%s has no values", c.keys[len(c.keys)-1])
 		}
 		for _, v := range c.value {
 			if v < 1 || v > c.most {
-				return nil, at(c.keys...).Errorf("%s must be 1 to %d, not %d", c.keys[len(c.keys)-1], c.most, v)
+				return at(c.keys...).Errorf("%s must be 1 to %d, not %d", c.keys[len(c.keys)-1], c.most, v)
 			}
 		}
 	}
 	if len(f.Memory.Loads) == 0 {
-		return nil, at("loads_by_latency", "loads").Errorf("loads has no values")
+		return at("loads_by_latency", "loads").Errorf("loads has no values")
 	}
 	for i, v := range append(slices.Clone(f.Memory.Loads), f.Chains.Loads) {
 		where := at("loads_by_latency", "loads")
@@ -150,8 +158,8 @@ func Decode(name string, text []byte) (*Study, error) {
 			where = at("chains_by_warps", "loads")
 		}
 		if !(v >= 0 && v <= 2) {
-			return nil, where.Errorf("loads for each result are 0 to 2, one for each operand, not %g", v)
+			return where.Errorf("loads for each result are 0 to 2, one for each operand, not %g", v)
 		}
 	}
-	return s, nil
+	return nil
 }

@@ -78,65 +78,21 @@ func intrinsicGroup(name string) string {
 
 // fromKernel fills PTX and Types from an intrinsic's kernel.
 func (f *Form) fromKernel(text string) error {
-	open, end := strings.Index(text, "{"), strings.LastIndex(text, "}")
-	if open < 0 || end < open {
-		return fmt.Errorf("its kernel has no body")
+	k, err := readIntrinsic(text)
+	if err != nil {
+		return err
 	}
-	address := map[string]string{} // register -> parameter number it points to
-	var decls, core []string
-	type input struct{ letter, typ, reg string }
-	var inputs []input
-	results := map[string]string{} // widened register -> narrow
-	widths := map[string]string{}
-	stored := map[string]string{} // parameter -> register
-	for line := range strings.SplitSeq(text[open+1:end], "\n") {
-		line = strings.TrimSpace(line)
-		if i := strings.Index(line, "//"); i >= 0 {
-			line = strings.TrimSpace(line[:i])
-		}
-		switch {
-		case line == "" || threadLine.MatchString(line):
-		case strings.HasPrefix(line, ".reg") && len(core) == 0 && len(address) == 0:
-			decls = append(decls, line)
-		case loadParam.MatchString(line):
-			m := loadParam.FindStringSubmatch(line)
-			address[m[1]] = m[2]
-		case toGlobal.MatchString(line):
-			m := toGlobal.FindStringSubmatch(line)
-			address[m[1]] = address[m[2]]
-		case addOffset.MatchString(line) && address[addOffset.FindStringSubmatch(line)[2]] != "":
-			m := addOffset.FindStringSubmatch(line)
-			address[m[1]] = address[m[2]]
-		case loadGlobal.MatchString(line):
-			m := loadGlobal.FindStringSubmatch(line)
-			letter, ok := map[string]string{"0": "a", "1": "b", "2": "c"}[address[m[3]]]
-			if !ok {
-				return fmt.Errorf("%q loads from no operand", line)
-			}
-			inputs = append(inputs, input{letter, m[1], m[2]})
-		case store.MatchString(line):
-			m := store.FindStringSubmatch(line)
-			stored[address[m[1]]] = m[2]
-		default:
-			if m := widen.FindStringSubmatch(line); m != nil {
-				results[m[2]], widths[m[2]] = m[3], m[1]
-			}
-			core = append(core, line)
-		}
-	}
-	result := stored["3"]
-	if result == "" {
-		return fmt.Errorf("its kernel stores no result")
-	}
+	core, inputs := k.core, k.inputs
+	result := k.result
 	// The widening of the result for the store is not part of the intrinsic.
 	typ := "u64"
-	if narrow := results[result]; narrow != "" {
+	if narrow := k.narrow[result]; narrow != "" {
 		core = slices.DeleteFunc(core, func(l string) bool { return widen.MatchString(l) && strings.Contains(l, result+",") })
-		result, typ = narrow, widths[result]
+		result, typ = narrow, k.widths[result]
 	}
 	types := []string{typ}
-	slices.SortStableFunc(inputs, func(x, y input) int { return strings.Compare(x.letter, y.letter) })
-	lines := append([]string{"{"}, decls...)
+	slices.SortStableFunc(inputs, func(x, y intrinsicInput) int { return strings.Compare(x.letter, y.letter) })
+	lines := append([]string{"{"}, k.decls...)
 	for i, in := range inputs {
 		bits := "b32"
 		if strings.HasSuffix(in.typ, "64") {
@@ -154,4 +110,66 @@ func (f *Form) fromKernel(text string) error {
 	lines = append(append(lines, core...), fmt.Sprintf("mov.%s %%d, %s;", bits, result), "}")
 	f.PTX, f.Types = strings.Join(strings.Fields(strings.Join(lines, " ")), " "), strings.Join(types, " ")
 	return nil
+}
+
+// intrinsicKernel is what a kernel around an intrinsic consists of, without what brings its operands and stores its result.
+type intrinsicKernel struct {
+	decls, core []string
+	inputs      []intrinsicInput
+	result      string            // register that is stored
+	narrow      map[string]string // widened register -> the one it was widened from
+	widths      map[string]string // widened register -> type of that
+}
+
+// intrinsicInput is an operand: a, b or c, its type and register.
+type intrinsicInput struct{ letter, typ, reg string }
+
+// readIntrinsic takes an intrinsic's kernel apart.
+func readIntrinsic(text string) (*intrinsicKernel, error) {
+	open, end := strings.Index(text, "{"), strings.LastIndex(text, "}")
+	if open < 0 || end < open {
+		return nil, fmt.Errorf("its kernel has no body")
+	}
+	k := &intrinsicKernel{narrow: map[string]string{}, widths: map[string]string{}}
+	address := map[string]string{} // register -> parameter number it points to
+	for line := range strings.SplitSeq(text[open+1:end], "\n") {
+		line = strings.TrimSpace(line)
+		if i := strings.Index(line, "//"); i >= 0 {
+			line = strings.TrimSpace(line[:i])
+		}
+		switch {
+		case line == "" || threadLine.MatchString(line):
+		case strings.HasPrefix(line, ".reg") && len(k.core) == 0 && len(address) == 0:
+			k.decls = append(k.decls, line)
+		case loadParam.MatchString(line):
+			m := loadParam.FindStringSubmatch(line)
+			address[m[1]] = m[2]
+		case toGlobal.MatchString(line):
+			m := toGlobal.FindStringSubmatch(line)
+			address[m[1]] = address[m[2]]
+		case addOffset.MatchString(line) && address[addOffset.FindStringSubmatch(line)[2]] != "":
+			m := addOffset.FindStringSubmatch(line)
+			address[m[1]] = address[m[2]]
+		case loadGlobal.MatchString(line):
+			m := loadGlobal.FindStringSubmatch(line)
+			letter, ok := map[string]string{"0": "a", "1": "b", "2": "c"}[address[m[3]]]
+			if !ok {
+				return nil, fmt.Errorf("%q loads from no operand", line)
+			}
+			k.inputs = append(k.inputs, intrinsicInput{letter, m[1], m[2]})
+		case store.MatchString(line):
+			if m := store.FindStringSubmatch(line); address[m[1]] == "3" {
+				k.result = m[2]
+			}
+		default:
+			if m := widen.FindStringSubmatch(line); m != nil {
+				k.narrow[m[2]], k.widths[m[2]] = m[3], m[1]
+			}
+			k.core = append(k.core, line)
+		}
+	}
+	if k.result == "" {
+		return nil, fmt.Errorf("its kernel stores no result")
+	}
+	return k, nil
 }
