@@ -130,30 +130,9 @@ func newMachine(a *configs.Arch, p *isa.Program, params []byte) (*machine, error
 	if m.banks > maxBanks {
 		return nil, fmt.Errorf("%s: register_file.banks is %d, at most %d are modelled", a.Name, m.banks, maxBanks)
 	}
-	index := map[string]int{}
-	for _, name := range sortedKeys(a.Pipes) {
-		row := a.Pipes[name]
-		stall := sim.MathPipeThrottle
-		if row.Stall != "" {
-			s, ok := stateByName(row.Stall)
-			if !ok {
-				return nil, fmt.Errorf("%s: pipes.%s.stall: %q is not a warp state", a.Name, name, row.Stall)
-			}
-			stall = s
-		}
-		index[name] = len(m.pipes)
-		m.pipes = append(m.pipes, pipeSpec{name: name, perSM: row.Per == "sm", queue: row.Queue, stall: stall})
-	}
-	m.queuePipe, m.lsu = -1, -1
-	for _, c := range []isa.Class{isa.ClassLDS, isa.ClassLDG} {
-		if row, ok := a.Classes[c.String()]; ok && len(row.Pipe) > 0 && m.lsu < 0 {
-			if n, ok := index[row.Pipe[0]]; ok {
-				m.queuePipe, m.lsu = n, n
-			}
-			if n, ok := index[row.SharedPipe]; ok {
-				m.lsu = n
-			}
-		}
+	index, err := m.addPipes()
+	if err != nil {
+		return nil, err
 	}
 	keyIndex := map[string]int{}
 	m.code = make([]timing, len(p.Insts))
@@ -195,6 +174,37 @@ func newMachine(a *configs.Arch, p *isa.Program, params []byte) (*machine, error
 	return m, nil
 }
 
+// addPipes lists the architecture's pipes, gives their indices by name, and finds the queue in front of the load/store unit and the unit.
+func (m *machine) addPipes() (index map[string]int, err error) {
+	a := m.arch
+	index = map[string]int{}
+	for _, name := range sortedKeys(a.Pipes) {
+		row := a.Pipes[name]
+		stall := sim.MathPipeThrottle
+		if row.Stall != "" {
+			s, ok := stateByName(row.Stall)
+			if !ok {
+				return nil, fmt.Errorf("%s: pipes.%s.stall: %q is not a warp state", a.Name, name, row.Stall)
+			}
+			stall = s
+		}
+		index[name] = len(m.pipes)
+		m.pipes = append(m.pipes, pipeSpec{name: name, perSM: row.Per == "sm", queue: row.Queue, stall: stall})
+	}
+	m.queuePipe, m.lsu = -1, -1
+	for _, c := range []isa.Class{isa.ClassLDS, isa.ClassLDG} {
+		if row, ok := a.Classes[c.String()]; ok && len(row.Pipe) > 0 && m.lsu < 0 {
+			if n, ok := index[row.Pipe[0]]; ok {
+				m.queuePipe, m.lsu = n, n
+			}
+			if n, ok := index[row.SharedPipe]; ok {
+				m.lsu = n
+			}
+		}
+	}
+	return index, nil
+}
+
 // resultHold is how much longer than its stall count says an instruction holds its warp when the next one reads its
 // result and the first pass of a two-pass instruction takes part: it reads the result, or the result is the first pass's (the
 // low word of IMAD.WIDE). Measured on the H200: IMAD.HI with stall 6 in a dependent chain 9.1 cycles, but 6.1 and 10.1 with stall 4 and
@@ -229,9 +239,8 @@ func (m *machine) holdForResult(from, to *isa.Inst, f, t *timing) {
 
 // decode finds the class row of an instruction and makes its timing and readiness key.
 func (m *machine) decode(in *isa.Inst, index map[string]int) (timing, key, error) {
-	a := m.arch
 	c := in.Class()
-	row, ok := a.Classes[c.String()]
+	row, ok := m.arch.Classes[c.String()]
 	if !ok {
 		return timing{}, key{}, fmt.Errorf("class %s is not in the architecture's table (classes.%s)", c, c)
 	}
@@ -260,11 +269,38 @@ func (m *machine) decode(in *isa.Inst, index map[string]int) (timing, key, error
 	if in.Op == isa.OpBREAK { // nobody leaves: measured 5 cycles, its stall count, from one to 16 warps (break4 of testdata/h200_paths.csv)
 		t.offHold = 1
 	}
+	k, err := t.takePipes(&row, unit, index)
+	if err != nil {
+		return t, k, err
+	}
+	t.setKind(in)
+	k.branch = t.kind == kindBranch || t.kind == kindCall
+	if t.kind == kindMemory || (t.pipe >= 0 && int(t.pipe) == m.queuePipe) {
+		// The memory path's own model books its queue and port, so the class table's pipe is not booked again.
+		k = key{shared: -1, memory: true, class: c}
+		t.queued = true
+		if t.kind != kindMemory && t.shared >= 0 && m.pipes[t.shared].perSM && m.pipes[t.shared].queue > 0 {
+			k.shared = int(t.shared)
+		}
+	}
+	if t.kind != kindConst {
+		for i := range in.NSrc {
+			if o := &in.Src[i]; fixedAddress(o) {
+				t.hasConst, t.constBank, t.constAddr = true, o.Bank, uint32(o.Imm)
+				t.uniformConst = c == isa.ClassULDC
+			}
+		}
+	}
+	return t, k, nil
+}
+
+// takePipes resolves the pipes of a class row: its alternatives, what it holds beside them, and the unit behind.
+func (t *timing) takePipes(row *configs.ClassRow, unit string, index map[string]int) (key, error) {
 	k := key{shared: -1}
 	for i, name := range row.Pipe {
 		n, ok := index[name]
 		if !ok {
-			return t, k, fmt.Errorf("classes.%s.pipe: no pipe %q", c, name)
+			return k, fmt.Errorf("classes.%s.pipe: no pipe %q", t.class, name)
 		}
 		if i == 0 {
 			t.pipe = int16(n)
@@ -272,28 +308,33 @@ func (m *machine) decode(in *isa.Inst, index map[string]int) (timing, key, error
 		k.pipes = append(k.pipes, n)
 	}
 	if len(k.pipes) > maxAlternatives {
-		return t, k, fmt.Errorf("classes.%s.pipe: more than %d alternatives", c, maxAlternatives)
+		return k, fmt.Errorf("classes.%s.pipe: more than %d alternatives", t.class, maxAlternatives)
 	}
 	for _, name := range row.Holds {
 		n, ok := index[name]
 		if !ok {
-			return t, k, fmt.Errorf("classes.%s.holds: no pipe %q", c, name)
+			return k, fmt.Errorf("classes.%s.holds: no pipe %q", t.class, name)
 		}
 		k.holds = append(k.holds, n)
 	}
 	if unit != "" && row.SharedHold > 0 {
 		n, ok := index[unit]
 		if !ok {
-			return t, k, fmt.Errorf("classes.%s: no pipe %q", c, unit)
+			return k, fmt.Errorf("classes.%s: no pipe %q", t.class, unit)
 		}
 		t.shared, t.sharedFor, k.shared = int16(n), uint16(row.SharedHold), n
 	}
-	switch c {
+	return k, nil
+}
+
+// setKind says what an instruction does beside using its pipe.
+func (t *timing) setKind(in *isa.Inst) {
+	switch t.class {
 	case isa.ClassBRA:
-		t.kind, k.branch = kindBranch, true
+		t.kind = kindBranch
 		t.indexed = in.Op == isa.OpBRX || in.Op == isa.OpJMX
 	case isa.ClassCALL:
-		t.kind, k.branch = kindCall, true
+		t.kind = kindCall
 		t.indexed = in.Op == isa.OpRET && in.NSrc > 0 // to an address in a register
 	case isa.ClassBSYNC:
 		t.kind = kindReconverge
@@ -319,32 +360,15 @@ func (m *machine) decode(in *isa.Inst, index map[string]int) (timing, key, error
 		t.kind = kindExit
 	case isa.ClassLDC, isa.ClassULDC:
 		// ULDC without a barrier has a fixed latency: like an arithmetic instruction it waits for its constant before it issues.
-		if c == isa.ClassLDC || t.writeBar < 6 {
+		if t.class == isa.ClassLDC || t.writeBar < 6 {
 			t.kind = kindConst
 			t.indexed = in.NSrc > 0 && !fixedAddress(&in.Src[0])
 		}
 	default:
-		if c.IsMemory() {
+		if t.class.IsMemory() {
 			t.kind = kindMemory
 		}
 	}
-	if t.kind == kindMemory || (t.pipe >= 0 && int(t.pipe) == m.queuePipe) {
-		// The memory path's own model books its queue and port, so the class table's pipe is not booked again.
-		k = key{shared: -1, memory: true, class: c}
-		t.queued = true
-		if t.kind != kindMemory && t.shared >= 0 && m.pipes[t.shared].perSM && m.pipes[t.shared].queue > 0 {
-			k.shared = int(t.shared)
-		}
-	}
-	if t.kind != kindConst {
-		for i := range in.NSrc {
-			if o := &in.Src[i]; fixedAddress(o) {
-				t.hasConst, t.constBank, t.constAddr = true, o.Bank, uint32(o.Imm)
-				t.uniformConst = c == isa.ClassULDC
-			}
-		}
-	}
-	return t, k, nil
 }
 
 // fixedAddress says whether an operand is a constant whose address no register takes part in.
