@@ -76,8 +76,8 @@ func (b *builder) checkOperand(in *ptx.Instr, i int, a *ptx.Arg, word string, de
 			if len(a.Elems) == 1 {
 				b.checkOperand(in, i, &a.Elems[0], word, dest)
 			} else {
-				b.checkAlike(in, a)
-				if b.err == nil { // the first stands for all
+				// Lists of integers fit all types, and so do those with a register of bits, whose width the rules check.
+				if kind := b.checkAlike(in, a); b.err == nil && (kind == 'f' || kind == 'h') {
 					b.checkOperand(in, i, &a.Elems[0], word, dest)
 				}
 			}
@@ -112,7 +112,7 @@ func (b *builder) checkOperand(in *ptx.Instr, i int, a *ptx.Arg, word string, de
 		case y == nil || y.pred:
 		case y.kind == symReg, y.kind == symParam && len(y.words) > 0:
 			b.checkRegister(in, i, a, y, o)
-		case in.Op != "mov" && in.Op != "st" && in.Op != "cvta":
+		case in.Op != "mov" && !(in.Op == "st" && in.Has("param")) && in.Op != "cvta":
 			b.fail(a.Pos, fmt.Sprintf("operand %d of %s must be a register or a literal: move the address of %s to a register first", i+1, in.Name(), a.Name))
 		}
 	case ptx.ArgVector:
@@ -124,6 +124,7 @@ func (b *builder) checkOperand(in *ptx.Instr, i int, a *ptx.Arg, word string, de
 
 // checkElements checks a list of registers that mov packs into a number of bits or takes out of one.
 func (b *builder) checkElements(in *ptx.Instr, i int, a *ptx.Arg, t vtype, dest bool) {
+	b.checkAlike(in, a)
 	elem, ok := valueTypes[fmt.Sprint("b", t.bits/len(a.Elems))]
 	if !ok || t.kind != 'b' {
 		b.fail(a.Pos, fmt.Sprintf("%s has no list of %d registers: of bits, such as .b32 and .b64, mov packs halves, quarters and bytes", in.Name(), len(a.Elems)))

@@ -2,6 +2,8 @@ package lower
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/sarchlab/smsim/isa/ptx"
 )
@@ -23,29 +25,41 @@ func (b *builder) declaredType(e *ptx.Arg) (t vtype, ok bool) {
 	return t, ok
 }
 
-// checkAlike compares the elements of a list with each other, as ptxas does: all registers have one width, and none is of integers,
-// or of packed halves, beside one of floating-point numbers. Registers of bits go with all.
-func (b *builder) checkAlike(in *ptx.Instr, a *ptx.Arg) {
-	var first vtype
+// checkAlike compares the elements of a list with each other, as ptxas does: all registers have one width, and integers, floating-point
+// numbers and packed halves do not mix. Registers of bits go with all. It gives the kind that the list has: 'b' if one is of bits.
+func (b *builder) checkAlike(in *ptx.Instr, a *ptx.Arg) (kind byte) {
+	bits, wide, typed := 0, "", ""
+	anyBits := false
 	for k := range a.Elems {
 		t, ok := b.declaredType(&a.Elems[k])
 		if !ok {
 			continue
 		}
-		float := t.float() && !t.packed
+		group := t.kind
 		switch {
-		case t.bits != 0 && first.bits != 0 && t.bits != first.bits:
-			b.fail(a.Elems[k].Pos, fmt.Sprintf("element %d of the list is %s, one before it %s: the elements of %s must have one width", k+1, t.name, first.name, in.Name()))
-		case first.name != "" && t.kind != 'b' && first.kind != 'b' && float != (first.float() && !first.packed):
-			b.fail(a.Elems[k].Pos, fmt.Sprintf("element %d of the list is %s, one before it %s: the elements of %s must be all integers or all floating-point numbers", k+1, t.name, first.name, in.Name()))
+		case t.packed:
+			group = 'h'
+		case t.kind == 's':
+			group = 'u'
 		}
-		if first.name == "" || first.bits == 0 || first.kind == 'b' && t.kind != 'b' {
-			if first.bits != 0 && t.bits == 0 {
-				t.bits = first.bits
-			}
-			first = t
+		switch {
+		case t.bits != 0 && bits != 0 && t.bits != bits:
+			b.fail(a.Elems[k].Pos, fmt.Sprintf("element %d of the list is %s, one before it %s: the elements of %s must have one width", k+1, t.name, wide, in.Name()))
+		case group == 'b':
+			anyBits = true
+		case kind != 0 && group != kind:
+			b.fail(a.Elems[k].Pos, fmt.Sprintf("element %d of the list is %s, one before it %s: the elements of %s must be of one kind", k+1, t.name, typed, in.Name()))
+		default:
+			kind, typed = group, t.name
+		}
+		if t.bits != 0 {
+			bits, wide = t.bits, t.name
 		}
 	}
+	if anyBits {
+		return 'b'
+	}
+	return kind
 }
 
 // checkCoordinates checks what follows the name of an image: [image, {x, y}] with elements of the type.
@@ -76,11 +90,44 @@ func (b *builder) checkCoordinates(in *ptx.Instr, i int, a *ptx.Arg, word string
 	}
 }
 
-// checkSpecial: special registers are read by mov and cvt only.
+// checkSpecial: special registers are read by mov and by cvt between integers only, with their own width.
 func (b *builder) checkSpecial(in *ptx.Instr, i int, a *ptx.Arg) {
-	if in.Op != "mov" && in.Op != "cvt" {
-		b.fail(a.Pos, fmt.Sprintf("operand %d of %s is special register %s, which only mov and cvt read: move it to a register first", i+1, in.Name(), specialName(a)))
+	t, to := valueTypes[nthType(in, 1)], valueTypes[nthType(in, 0)]
+	if in.Op == "mov" {
+		t = to
 	}
+	switch {
+	case in.Op != "mov" && in.Op != "cvt" || in.Op == "cvt" && to.float() || t.float():
+		b.fail(a.Pos, fmt.Sprintf("operand %d of %s is special register %s, which only mov and cvt read, as an integer: move it to a register first", i+1, in.Name(), specialName(a)))
+	case !slices.Contains(specialBits(a.Name), t.bits):
+		b.fail(a.Pos, fmt.Sprintf("operand %d of %s is .%s, but special register %s has %s bits", i+1, in.Name(), t.name, specialName(a), bitsText(specialBits(a.Name))))
+	}
+}
+
+// specialBits are the widths with which a special register is read, its own first.
+func specialBits(name string) []int {
+	switch name {
+	case "%tid", "%ntid", "%ctaid", "%nctaid": // of 16 bits before PTX 2.0
+		return []int{32, 16}
+	case "%gridid":
+		return []int{64, 32}
+	case "%clock64", "%globaltimer", "%current_graph_exec":
+		return []int{64}
+	case "%is_explicit_cluster":
+		return []int{1}
+	}
+	if strings.HasSuffix(name, "_64") {
+		return []int{64}
+	}
+	return []int{32}
+}
+
+func bitsText(widths []int) string {
+	s := fmt.Sprint(widths[0])
+	for _, w := range widths[1:] {
+		s += " or " + fmt.Sprint(w)
+	}
+	return s
 }
 
 func specialName(a *ptx.Arg) string {

@@ -240,6 +240,14 @@ func (x *expander) loadConst(elems [][]word, addr word, t vtype) {
 
 // ruleSt is st.
 func ruleSt(x *expander) {
+	switch {
+	case x.in.Has("async"):
+		x.fail("%s is not modelled: clusters", x.in.Name())
+		return
+	case x.in.Has("bulk"):
+		x.fail("%s is not modelled: TMA (bulk and tensor copies)", x.in.Name())
+		return
+	}
 	space := x.takeSpace()
 	strong := x.takeMemOrder()
 	n := x.takeVector()

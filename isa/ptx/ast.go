@@ -246,6 +246,7 @@ type Arg struct {
 	Member   string // x, y, z, w, b0-b3, h0, h1, b3210-like selectors; combined ones keep their dots
 	Neg      bool   // -a or !p
 	Not      bool   // Neg was written as !
+	Unified  bool   // of an address: [a].unified, a hint on what caches it
 	Int      int64
 	Unsigned bool
 	Float    float64

@@ -343,7 +343,14 @@ func (p *parser) address(depth int) (Arg, bool) {
 		}
 		a.Int += off
 	}
-	return a, p.want(']', "after an address")
+	if !p.want(']', "after an address") {
+		return a, false
+	}
+	if p.isDot(".unified") && !p.tok.newLine {
+		a.Unified = true
+		p.advance()
+	}
+	return a, true
 }
 
 // cleanText is the instruction without comments and with single blanks.

@@ -427,6 +427,9 @@ func (p *printer) arg(a Arg) {
 			p.offset(a.Int)
 		}
 		p.put("]")
+		if a.Unified {
+			p.put(".unified")
+		}
 	case ArgIndex:
 		p.name(a)
 		for _, e := range a.Elems {
