@@ -51,7 +51,7 @@ const (
 )
 
 var (
-	reAnySection = regexp.MustCompile(`^\s*\.section\s+([^\s,]+)`)
+	reAnySection = regexp.MustCompile(`^\s*\.section\s+"?([^\s,"]+)`)
 	reData       = regexp.MustCompile(`^\.nv\.(constant(\d+)|shared|global)(?:\.([^,\s]+))?$`)
 	reDirective  = regexp.MustCompile(`^\s*(?:/\*[0-9a-fA-F]+\*/)?\s*\.(byte|short|2byte|word|4byte|dword|quad|8byte|zero|skip|align)\s+(.*?)\s*$`)
 	reSymbol     = regexp.MustCompile(`^\s*([A-Za-z_$][\w$.]*|\.[A-Za-z_][\w$.]*):\s*$`)

@@ -4,6 +4,7 @@ package sass
 
 import (
 	"fmt"
+	"math"
 	"regexp"
 	"strconv"
 	"strings"
@@ -33,23 +34,25 @@ type Function struct {
 	Regs, SharedBytes, LocalBytes int
 	sharedBase                    int // where addresses of shared memory start, -1: as on the target
 
+	maxas     bool   // written by maxas
 	sched     uint64 // open scheduling word and how many instructions it still covers
 	schedLeft int
 }
 
 // rawInst is one instruction line with the encodings that belong to it.
 type rawInst struct {
-	addr   uint32
-	placed bool   // the line gives the address
-	text   string // without guard's address comment, encodings and semicolon
-	words  []uint64
-	line   int      // counted from 1
-	col    int      // column of text, counted from 1
-	dual   bool     // inside nvdisasm's { } pair, first half
-	to     []string // labels that nvdisasm names as the targets of an indexed branch
-	ctrl   string   // control information as text in front of the instruction, "" if there is none
-	sched  uint64
-	slot   int // position in its scheduling group (Kepler, Maxwell, Pascal), -1: none
+	addr     uint32
+	placed   bool   // the line gives the address
+	text     string // without guard's address comment, encodings and semicolon
+	words    []uint64
+	line     int      // counted from 1
+	col      int      // column of text, counted from 1
+	inMemory string   // an address of more than 32 bits
+	dual     bool     // inside nvdisasm's { } pair, first half
+	to       []string // labels that nvdisasm names as the targets of an indexed branch
+	ctrl     string   // control information as text in front of the instruction, "" if there is none
+	sched    uint64
+	slot     int // position in its scheduling group (Kepler, Maxwell, Pascal), -1: none
 }
 
 // Error is a problem in a listing with its place.
@@ -70,7 +73,7 @@ func (e *Error) Error() string {
 
 var (
 	reFunc    = regexp.MustCompile(`^\s*Function\s*:\s*(\S+)`)
-	reSection = regexp.MustCompile(`^\s*\.section\s+\.text\.([^,\s]+)`)
+	reSection = regexp.MustCompile(`^\s*\.section\s+"?\.text\.([^",\s]+)`)
 	reText    = regexp.MustCompile(`^\s*\.text\.([^:\s]+):\s*$`)
 	reLabel   = regexp.MustCompile(`^\s*(\.L_x?_?[A-Za-z0-9_.$]+|\$[A-Za-z0-9_.$]+):\s*$`)
 	reCtrl    = regexp.MustCompile(`^\s*\[?(B[0-9-]{6}:R[0-9-]:W[0-9-]:[Y-]:S\d\d)\]?\s*`)
@@ -90,6 +93,9 @@ func Read(file string, text []byte) (*Listing, error) {
 	}
 	l.closeSection(&r.data)
 	l.applyAll()
+	if len(l.Funcs) == 0 && strings.Contains(string(text), `"sass-instructions"`) {
+		return nil, &Error{File: file, Line: 1, Col: 1, Msg: "this is nvdisasm -json: make the listing without -json"}
+	}
 	if len(l.Funcs) == 0 {
 		return nil, &Error{File: file, Line: 1, Col: 1, Msg: "no machine code found: expected the output of cuobjdump -sass or nvdisasm (a line \"Function : name\" or \".text.name:\")", Text: firstLine(l.Lines)}
 	}
@@ -124,6 +130,9 @@ func (r *reader) line(n int, s string) error {
 	if t := strings.TrimLeft(s, " \t{"); strings.HasPrefix(t, "/*") && r.f != nil {
 		return r.instruction(r.f, s, n)
 	}
+	if strings.HasPrefix(strings.TrimLeft(s, " \t"), "#") {
+		return r.maxasHeader(n, s)
+	}
 	s = withoutNote(s)
 	if r.resourceLine(s, r.target.sm) {
 		return nil
@@ -145,7 +154,11 @@ func (r *reader) line(n int, s string) error {
 			r.f.setResource(strings.ToUpper(m[1]), v)
 		}
 	}
-	if m := reLabel.FindStringSubmatch(s); m != nil && r.f != nil {
+	m := reLabel.FindStringSubmatch(s)
+	if m == nil && r.f != nil && r.f.maxas {
+		m = reMaxasLabel.FindStringSubmatch(s)
+	}
+	if m != nil && r.f != nil {
 		if _, twice := r.f.Labels[m[1]]; twice {
 			return &Error{File: r.File, Line: n, Col: 1, Msg: fmt.Sprintf("label %s stands a second time in function %s", m[1], r.f.Name), Text: s}
 		}
@@ -214,8 +227,14 @@ func (l *Listing) instruction(f *Function, s string, n int) error {
 		ctrl = body[m[2]:m[3]]
 		body = body[m[1]:]
 	}
+	if f != nil && f.maxas && ctrl == "" {
+		ctrl, body = maxasControl(body)
+	}
 	r := rawInst{line: n, slot: -1}
 	t := r.takeComments(body)
+	if r.inMemory != "" {
+		return fault("address %s is one of code in memory: list the cubin, where functions begin at 0", r.inMemory)
+	}
 	if k := strings.Index(t, "(*\""); k >= 0 { // nvdisasm's note on an indexed branch
 		if m := reTargets.FindStringSubmatch(t[k:]); m != nil {
 			r.to = strings.FieldsFunc(m[1], func(c rune) bool { return c == ',' || c == ' ' })
@@ -223,6 +242,7 @@ func (l *Listing) instruction(f *Function, s string, n int) error {
 		}
 	}
 	bare := strings.TrimSpace(t)
+	plain := f != nil && !f.placed() && rePlain.MatchString(t) // nvdisasm -plr: no instruction of the function has an address
 	switch {
 	case !r.placed && ctrl == "" && f == nil:
 		return nil
@@ -231,6 +251,8 @@ func (l *Listing) instruction(f *Function, s string, n int) error {
 			f.addWord(v)
 		}
 		return nil
+	case !r.placed && ctrl == "" && plain:
+		r.addr = f.nextAddr()
 	case !r.placed && ctrl == "" && strings.Contains(t, ";") && !strings.HasPrefix(bare, ".") && !strings.HasPrefix(bare, "//"):
 		return fault("an instruction needs its address in front (/*0000*/) or a control prefix (B------:R-:W-:-:S01)")
 	case !r.placed && ctrl == "":
@@ -247,6 +269,9 @@ func (l *Listing) instruction(f *Function, s string, n int) error {
 		t = t[:k]
 	}
 	t = strings.TrimSpace(t)
+	if f.maxas {
+		t = maxasTarget(t)
+	}
 	if u, ok := strings.CutPrefix(t, "{"); ok {
 		r.dual = true
 		t = strings.TrimSpace(u)
@@ -255,7 +280,7 @@ func (l *Listing) instruction(f *Function, s string, n int) error {
 		return nil
 	}
 	r.text = t
-	r.col = strings.Index(s, t) + 1
+	r.col = max(strings.Index(s, t)+1, 1)
 	if len(r.words) > 0 {
 		f.Words = true
 	}
@@ -283,8 +308,10 @@ func (r *rawInst) takeComments(line string) string {
 			if v, err := strconv.ParseUint(h, 16, 64); err == nil && len(h) >= 8 {
 				r.words = append(r.words, v)
 			}
-		} else if v, err := strconv.ParseUint(c, 16, 32); err == nil && len(c) >= 4 {
-			r.addr, r.placed = uint32(v), true
+		} else if v, err := strconv.ParseUint(c, 16, 64); err == nil && len(c) >= 4 {
+			if r.addr, r.placed = uint32(v), true; v > math.MaxUint32 {
+				r.inMemory = c
+			}
 		}
 	}
 }
@@ -297,6 +324,9 @@ func leading(s, letters string) string {
 	}
 	return ""
 }
+
+// placed says whether the instruction before gave its address.
+func (f *Function) placed() bool { return len(f.Insts) > 0 && f.Insts[len(f.Insts)-1].placed }
 
 func (f *Function) nextAddr() uint32 {
 	if len(f.Insts) == 0 {

@@ -279,6 +279,9 @@ func TestErrors(t *testing.T) {
 		{"fewer registers than named", on90(" REG:10 STACK:0\n/*0000*/ NOP ;\n/*0010*/ LDG.E.64 R10, [R2.64] ;"), "x.sass:5:10: the listing gives function k 10 registers a thread, and this instruction names R11: the figure or the code is of something else\n    /*0010*/ LDG.E.64 R10, [R2.64] ;"},
 		{"two results", on90("/*0000*/ LDG.E.64 R4, R6, [R2.64] ;"), "x.sass:3:10: kernel k, pc 0x0: LDG.E.64 R4, R6, [R2.64]: 2 value sources, LDG has 1"},
 		{"no register for Rpc", on90(everyRegister()), "x.sass:257:10: function k names all registers of a thread, none is left for Rpc\n    /*0fe0*/ RPCMOV.32 Rpc.LO, R4 ;"},
+		{"code in memory", on90("/*7ff533bb9190*/ NOP ;"), "x.sass:3:1: address 7ff533bb9190 is one of code in memory: list the cubin, where functions begin at 0\n    /*7ff533bb9190*/ NOP ;"},
+		{"json", "[{\"ELF\":{}},[{\"function-name\":\"k\",\"sass-instructions\":[]}]]", "x.sass:1:1: this is nvdisasm -json: make the listing without -json"},
+		{"maxas control", "# Kernel: k\n# Arch: sm_50\n--:-:7:-:1 NOP;\n", "x.sass:3:1: an instruction needs its address in front (/*0000*/) or a control prefix (B------:R-:W-:-:S01)\n    --:-:7:-:1 NOP;"},
 		{"no target", "Function : k\n/*0000*/ EXIT ;\n", "x.sass:1:1: the listing does not say for which target it is (\"code for sm_NN\"): name it with --arch"},
 	}
 	for _, c := range cases {
