@@ -84,24 +84,28 @@ func (c *compiler) branchTable(in *ptx.Instr) {
 
 // indexedBranch ends the block with BRX.
 func (c *compiler) indexedBranch(index word, targets []*block, uni bool) {
-	b := c.b
-	f := c.f
-	x := &expander{builder: b}
+	x := &expander{builder: c.b}
+	x.jumpIndexed(index, targets, uni)
+	c.b.place(&block{})
+}
+
+// jumpIndexed ends the current block with BRX over a table of addresses in constant bank 2.
+func (x *expander) jumpIndexed(index word, targets []*block, uni bool) {
+	f := x.f
 	at := alignUp(int64(len(f.bank2)), 4)
 	f.bank2 = append(f.bank2, make([]byte, at-int64(len(f.bank2))+int64(4*len(targets)))...)
 	off := x.inReg(x.shl(auto, index, imm(2)))
-	to := []word{b.reg()}
-	b.emit(isa.OpLDC, isa.Mod{Size: 4}, to, []word{{Kind: isa.KindConst, Bank: 2, Reg: off.Reg, Imm: at}})
-	if b.sm() >= 70 { // a 64-bit address
+	to := []word{x.reg()}
+	x.emit(isa.OpLDC, isa.Mod{Size: 4}, to, []word{{Kind: isa.KindConst, Bank: 2, Reg: off.Reg, Imm: at}})
+	if x.sm() >= 70 { // a 64-bit address
 		to = append(to, x.signWord(auto, to[0]))
 	}
 	m := isa.Mod{}
 	if uni {
 		m.Flags = isa.ModU
 	}
-	b.emitWide(isa.OpBRX, m, nil, [][]word{to})
-	b.cur.table, b.cur.tableAt = targets, at
-	b.place(&block{})
+	x.emitWide(isa.OpBRX, m, nil, [][]word{to})
+	x.cur.table, x.cur.tableAt = targets, at
 }
 
 // tableTree branches to targets[index - base].

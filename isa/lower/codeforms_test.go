@@ -75,7 +75,7 @@ func TestCodeForms(t *testing.T) {
 			}
 		}
 	}
-	if len(forms) < 12 {
+	if len(forms) < 13 {
 		t.Fatalf("only %d forms", len(forms))
 	}
 }

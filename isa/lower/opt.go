@@ -5,6 +5,7 @@ import "github.com/sarchlab/smsim/isa"
 // optimise improves the kernel on virtual registers before pseudo instructions are expanded.
 func (f *fn) optimise() {
 	f.rolled = true
+	f.comparisonTables()
 	f.splitVariables()
 	f.gatherAdd64()
 	f.valueNumber()

@@ -1,0 +1,160 @@
+package lower
+
+import (
+	"slices"
+
+	"github.com/sarchlab/smsim/isa"
+)
+
+// tableCase is a comparison of a chain: where control goes if the word equals the constant.
+type tableCase struct {
+	value uint32
+	to    *block
+}
+
+// comparisonTables makes indexed branches over tables in constant bank 2 of chains of comparisons (`setp.eq.s32 %p, %r, K; @%p bra`) of one word with
+// constants, as the vendor's compiler does. It says whether it did.
+func (f *fn) comparisonTables() bool {
+	if f.t.SM < 70 {
+		return false
+	}
+	n := f.numbering()
+	c := &chainFinder{f: f, n: n, uses: f.useCounts(n), defs: f.defSites(n), next: f.fallTargets(), taken: map[*block]bool{}}
+	changed := false
+	for _, b := range slices.Clone(f.blocks) {
+		if c.taken[b] {
+			continue
+		}
+		if word, cases, other := c.chain(b); len(cases) >= 2 && dense(cases) && meet(cases) {
+			f.tableBranch(b, word, cases, other)
+			changed = true
+		}
+	}
+	if changed {
+		f.analyse()
+	}
+	return changed
+}
+
+// chainFinder follows chains of comparisons.
+type chainFinder struct {
+	f     *fn
+	n     numbering
+	uses  []int32
+	defs  []defSite
+	next  map[*block]*block // what a block falls into
+	taken map[*block]bool   // later blocks of chains
+}
+
+// chain is the longest chain that starts at the end of the block: the word compared, the constants, and where control goes
+// if it is none of them.
+func (c *chainFinder) chain(b *block) (w isa.Operand, cases []tableCase, other *block) {
+	var later []*block
+	for at := b; ; {
+		o, one, rest, ok := c.comparison(at, at == b)
+		if !ok || len(cases) > 0 && o != w {
+			break
+		}
+		w, other = o, rest
+		if !slices.ContainsFunc(cases, func(x tableCase) bool { return x.value == one.value }) { // the first counts
+			cases = append(cases, one)
+		}
+		if at != b {
+			later = append(later, at)
+		}
+		if len(rest.preds) != 1 || rest == b || c.taken[rest] {
+			break
+		}
+		at = rest
+	}
+	if len(cases) >= 2 {
+		for _, x := range later {
+			c.taken[x] = true
+		}
+	}
+	return w, cases, other
+}
+
+// comparison is what the branch at the end of a block compares; behind the first of a chain blocks have nothing else.
+func (c *chainFinder) comparison(b *block, first bool) (w isa.Operand, one tableCase, other *block, ok bool) {
+	t := b.terminator()
+	if t == nil || t.Op != isa.OpBRA || t.Guard.Kind != isa.KindPred || t.Guard.Reg < isa.VirtualBase || b.branches || c.next[b] == nil {
+		return w, one, nil, false
+	}
+	id := c.n.of(isa.KindPred, t.Guard.Reg)
+	d := &c.defs[id]
+	if !d.value() || d.b != b || c.uses[id] != 1 || !first && len(b.insts) != 2 {
+		return w, one, nil, false
+	}
+	in := &b.insts[d.i]
+	if in.Op != isa.OpISETP || in.Mod.Cmp != isa.CmpEQ || in.Mod.Flags != 0 || in.Guard.Kind != isa.KindNone || in.Dst[1] != pt || in.Src[2] != pt || in.NSrc != 3 {
+		return w, one, nil, false
+	}
+	value, isConst := constant(in.Src[1])
+	w = in.Src[0]
+	if !isConst || w.Kind != isa.KindReg || w.Flags != 0 || w.Reg < isa.VirtualBase || c.f.halves[w.Reg] {
+		return w, one, nil, false
+	}
+	for i := int(d.i) + 1; i < len(b.insts); i++ {
+		same := true
+		c.f.defs(&b.insts[i], c.n, func(id int) { same = same && id != c.n.of(isa.KindReg, w.Reg) })
+		if !same {
+			return w, one, nil, false
+		}
+	}
+	one.value, one.to, other = value, b.to, c.next[b]
+	if t.Guard.Is(isa.Neg) {
+		one.to, other = other, one.to
+	}
+	return w, one, other, true
+}
+
+// dense says that the constants follow one another.
+func dense(cases []tableCase) bool {
+	low, high := span(cases)
+	return int64(high)-int64(low) == int64(len(cases)-1)
+}
+
+// meet says that the cases have blocks of their own, which all go on to one place.
+func meet(cases []tableCase) bool {
+	for _, x := range cases {
+		if len(x.to.preds) != 1 || len(x.to.succs) != 1 || x.to.succs[0] != cases[0].to.succs[0] {
+			return false
+		}
+	}
+	return true
+}
+
+// span is the least and the greatest of the constants, as signed numbers.
+func span(cases []tableCase) (low, high int32) {
+	low, high = int32(cases[0].value), int32(cases[0].value)
+	for _, x := range cases {
+		low, high = min(low, int32(x.value)), max(high, int32(x.value))
+	}
+	return low, high
+}
+
+// tableBranch ends the block with an indexed branch. Words that are none of the constants take the last place of the table, as the unsigned minimum of
+// their distance from the first gives it.
+func (f *fn) tableBranch(b *block, w isa.Operand, cases []tableCase, other *block) {
+	pos := b.terminator().Pos
+	low, high := span(cases)
+	places := make([]*block, int64(high)-int64(low)+2)
+	for i := range places {
+		places[i] = other
+	}
+	for _, x := range cases {
+		places[int64(int32(x.value))-int64(low)] = x.to
+	}
+	b.insts = b.insts[:len(b.insts)-1]
+	b.to = nil
+	from := len(b.insts)
+	x := &expander{builder: &builder{f: f, cur: b}}
+	if low != 0 {
+		w = x.add(auto, w, imm(uint32(-low)))
+	}
+	x.jumpIndexed(x.minmax(auto, w, imm(uint32(len(places)-1)), false, isa.U32), places, false)
+	for i := from; i < len(b.insts); i++ {
+		b.insts[i].Pos = pos
+	}
+}
