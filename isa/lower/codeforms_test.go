@@ -75,7 +75,7 @@ func TestCodeForms(t *testing.T) {
 			}
 		}
 	}
-	if len(forms) < 13 {
+	if len(forms) < 16 {
 		t.Fatalf("only %d forms", len(forms))
 	}
 }

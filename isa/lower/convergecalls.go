@@ -101,10 +101,7 @@ func (f *fn) aroundCalls(regions []*region, u *uniformity) []*region {
 		if s == nil || last.Op != isa.OpCALL {
 			continue
 		}
-		several := false // lanes can call different functions
-		if t := u.n.of(last.Src[0].Kind, last.Src[0].Reg); last.Src[0].Kind == isa.KindReg && t >= 0 {
-			several = u.divergent[t]
-		}
+		several := last.Src[0].Kind == isa.KindReg && last.Src[0].Reg >= isa.VirtualBase // lanes can call different functions, for all the compiler knows
 		if apart[s.unit] || several {
 			r := &region{head: b, join: f.blocks[i+1], unit: owner(b), calls: map[int]bool{}, call: true}
 			calls(b, r)

@@ -18,7 +18,7 @@ func TestReciprocals(t *testing.T) {
 		inside     bool
 	}{
 		{"two blocks that become one", "rem.u32 %c, %a, %n;\nsetp.eq.s32 %p, %c, 3;\n@%p bra S;\nadd.s32 %b, %b, 7;\nS:\nrem.u32 %i, %b, %n;\nadd.s32 %b, %i, %c;\n", 1, false},
-		{"two blocks", "rem.u32 %c, %a, %n;\nsetp.eq.s32 %p, %c, 3;\n@%p bra S;\nst.volatile.global.u32 [%q+12], %b;\nbar.warp.sync -1;\nS:\nrem.u32 %i, %b, %n;\nadd.s32 %b, %i, %c;\n", 2, false},
+		{"two blocks", "rem.u32 %c, %a, %n;\nsetp.eq.s32 %p, %c, 3;\n@%p bra S;\nst.volatile.global.u32 [%q+12], %b;\nbar.sync 0;\nS:\nrem.u32 %i, %b, %n;\nadd.s32 %b, %i, %c;\n", 2, false},
 		{"loop", strings.Replace(loop, "%s", "", 1), 1, false},
 		{"loop with a call", strings.Replace(loop, "%s", "cvt.u64.u32 %w, %a; mul.lo.s64 %w, %w, %q; rem.u64 %w, %w, %q; cvt.u32.u64 %c, %w; xor.b32 %b, %b, %c;", 1), 2, true},
 	} {

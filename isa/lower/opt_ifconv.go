@@ -172,7 +172,7 @@ func lonelyExit(b *block) bool {
 
 // predicable says that the block's instructions can run under predicate g instead of behind a branch: ptxas 13.0 predicates what
 // is short, but never atomics, FLO and IDP, and loads from global memory only where the branch is uniform (probed for 30 kinds
-// of bodies).
+// of bodies), or where nobody writes what they read (ld.global.nc) and a loop repeats them (in five of six kernels that have such).
 func (f *fn) predicable(b *block, g isa.Operand, limit predication) bool {
 	n := 0
 	for i := range b.insts {
@@ -194,7 +194,7 @@ func (f *fn) predicable(b *block, g isa.Operand, limit predication) bool {
 		case isa.ClassFLO, isa.ClassIDP:
 			return false
 		case isa.ClassLDG:
-			if !limit.loads {
+			if !limit.loads && !(in.Mod.Has(isa.ModConstant) && b.depth > 0) {
 				return false
 			}
 		}

@@ -12,8 +12,10 @@ type tableCase struct {
 	to    *block
 }
 
-// comparisonTables makes indexed branches over tables in constant bank 2 of chains of comparisons (`setp.eq.s32 %p, %r, K; @%p bra`) of one word with
-// constants, as the vendor's compiler does. It says whether it did.
+// comparisonTables makes indexed branches over tables in constant bank 2 of chains of comparisons (`setp.eq.s32 %p, %r, K; @%p bra`) of one word of 32 bits
+// with constants, as the vendor's compiler does: two or more blocks in a row that hold nothing but a comparison and its branch. So a
+// chain's first comparison, behind other code, stays, and of two comparisons there is no table unless another stands before them (probed with 87
+// chains). It says whether it did.
 func (f *fn) comparisonTables() bool {
 	if f.t.SM < 70 {
 		return false
@@ -25,7 +27,7 @@ func (f *fn) comparisonTables() bool {
 		if c.taken[b] {
 			continue
 		}
-		if word, cases, other := c.chain(b); len(cases) >= 2 && dense(cases) && meet(cases) {
+		if word, cases, other := c.chain(b); len(cases) > 0 {
 			f.tableBranch(b, word, cases, other)
 			changed = true
 		}
@@ -46,44 +48,46 @@ type chainFinder struct {
 	taken map[*block]bool   // later blocks of chains
 }
 
-// chain is the longest chain that starts at the end of the block: the word compared, the constants, and where control goes
+// chain is the longest chain that starts with the block and makes a table: the word compared, the constants, and where control goes
 // if it is none of them.
 func (c *chainFinder) chain(b *block) (w isa.Operand, cases []tableCase, other *block) {
-	var later []*block
+	var blocks []*block
+	var all []tableCase
+	var rests []*block
 	for at := b; ; {
-		o, one, rest, ok := c.comparison(at, at == b)
-		if !ok || len(cases) > 0 && o != w {
+		o, one, rest, ok := c.comparison(at)
+		if !ok || len(blocks) > 0 && o != w {
 			break
 		}
-		w, other = o, rest
-		if !slices.ContainsFunc(cases, func(x tableCase) bool { return x.value == one.value }) { // the first counts
-			cases = append(cases, one)
-		}
-		if at != b {
-			later = append(later, at)
-		}
+		w = o
+		blocks, all, rests = append(blocks, at), append(all, one), append(rests, rest)
 		if len(rest.preds) != 1 || rest == b || c.taken[rest] {
 			break
 		}
 		at = rest
 	}
-	if len(cases) >= 2 {
-		for _, x := range later {
-			c.taken[x] = true
-		}
+	k := len(blocks)
+	for k >= 2 && !dense(all[:k]) {
+		k--
 	}
-	return w, cases, other
+	if k < 2 {
+		return w, nil, nil
+	}
+	for _, x := range blocks[1:k] {
+		c.taken[x] = true
+	}
+	return w, all[:k], rests[k-1]
 }
 
-// comparison is what the branch at the end of a block compares; behind the first of a chain blocks have nothing else.
-func (c *chainFinder) comparison(b *block, first bool) (w isa.Operand, one tableCase, other *block, ok bool) {
+// comparison is what a block compares that has nothing else.
+func (c *chainFinder) comparison(b *block) (w isa.Operand, one tableCase, other *block, ok bool) {
 	t := b.terminator()
 	if t == nil || t.Op != isa.OpBRA || t.Guard.Kind != isa.KindPred || t.Guard.Reg < isa.VirtualBase || b.branches || c.next[b] == nil {
 		return w, one, nil, false
 	}
 	id := c.n.of(isa.KindPred, t.Guard.Reg)
 	d := &c.defs[id]
-	if !d.value() || d.b != b || c.uses[id] != 1 || !first && len(b.insts) != 2 {
+	if !d.value() || d.b != b || c.uses[id] != 1 || len(b.insts) != 2 {
 		return w, one, nil, false
 	}
 	in := &b.insts[d.i]
@@ -95,13 +99,6 @@ func (c *chainFinder) comparison(b *block, first bool) (w isa.Operand, one table
 	if !isConst || w.Kind != isa.KindReg || w.Flags != 0 || w.Reg < isa.VirtualBase || c.f.halves[w.Reg] {
 		return w, one, nil, false
 	}
-	for i := int(d.i) + 1; i < len(b.insts); i++ {
-		same := true
-		c.f.defs(&b.insts[i], c.n, func(id int) { same = same && id != c.n.of(isa.KindReg, w.Reg) })
-		if !same {
-			return w, one, nil, false
-		}
-	}
 	one.value, one.to, other = value, b.to, c.next[b]
 	if t.Guard.Is(isa.Neg) {
 		one.to, other = other, one.to
@@ -109,20 +106,14 @@ func (c *chainFinder) comparison(b *block, first bool) (w isa.Operand, one table
 	return w, one, other, true
 }
 
-// dense says that the constants follow one another.
+// tableSpread is how many places of a table one constant may need: two of 5 and 10 or three of 2, 4 and 8 make a table, 9 and 90
+// do not; the limit between is assumed.
+const tableSpread = 10
+
+// dense says that the constants lie near one another.
 func dense(cases []tableCase) bool {
 	low, high := span(cases)
-	return int64(high)-int64(low) == int64(len(cases)-1)
-}
-
-// meet says that the cases have blocks of their own, which all go on to one place.
-func meet(cases []tableCase) bool {
-	for _, x := range cases {
-		if len(x.to.preds) != 1 || len(x.to.succs) != 1 || x.to.succs[0] != cases[0].to.succs[0] {
-			return false
-		}
-	}
-	return true
+	return int64(high)-int64(low) < int64(tableSpread*len(cases))
 }
 
 // span is the least and the greatest of the constants, as signed numbers.
@@ -143,7 +134,7 @@ func (f *fn) tableBranch(b *block, w isa.Operand, cases []tableCase, other *bloc
 	for i := range places {
 		places[i] = other
 	}
-	for _, x := range cases {
+	for _, x := range slices.Backward(cases) { // of the same constant the first counts
 		places[int64(int32(x.value))-int64(low)] = x.to
 	}
 	b.insts = b.insts[:len(b.insts)-1]

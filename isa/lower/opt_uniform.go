@@ -10,8 +10,8 @@ type uniformity struct {
 }
 
 // uniformity finds registers whose value all lanes of a warp share: what is computed from block indices,
-// parameters and constants. Thread indices, loads, shuffles and atomics differ; so does what is written on one
-// side of a branch on such a value and read after it.
+// parameters and constants, and loaded from addresses computed so. Thread indices, other loads, shuffles and atomics differ; so
+// does what is written on one side of a branch on such a value and read after it.
 func (f *fn) uniformity() *uniformity {
 	n := f.numbering()
 	u := &uniformity{f: f, n: n, divergent: make([]bool, n.total)}
@@ -116,7 +116,11 @@ func (f *fn) uniformity() *uniformity {
 // varies says that the instruction's result can differ between lanes.
 func (u *uniformity) varies(in *isa.Inst) bool {
 	switch in.Class() {
-	case isa.ClassLDG, isa.ClassLDS, isa.ClassLDL, isa.ClassATOMG, isa.ClassATOMS, isa.ClassTEX, isa.ClassSHFL, isa.ClassMATCH:
+	case isa.ClassLDG, isa.ClassLDS: // of one address all lanes load the same
+		if in.Mod.Has(isa.ModStrong) {
+			return true
+		}
+	case isa.ClassLDL, isa.ClassATOMG, isa.ClassATOMS, isa.ClassTEX, isa.ClassSHFL, isa.ClassMATCH:
 		return true
 	}
 	for i := range in.Src[:in.NSrc] {
