@@ -108,32 +108,40 @@ func (s *Saved) link(name string) error {
 		}
 	case s.WhatIf != nil:
 		for i := range s.WhatIf.Responses {
-			r := &s.WhatIf.Responses[i]
-			r.Base.Result.Variant = r.Base.Variant
-			for j := range r.Points {
-				p := &r.Points[j]
-				p.values = make([]string, len(r.Changes))
-				for _, set := range p.Set {
-					k, v, _ := strings.Cut(set, "=")
-					if n := slices.IndexFunc(r.Changes, func(c Change) bool { return c.Key == k }); n >= 0 {
-						p.values[n] = v
-					}
-				}
-			}
+			s.WhatIf.Responses[i].link()
 		}
 	case s.Sensitivity != nil:
 		for i := range s.Sensitivity.Ranked {
 			for j := range s.Sensitivity.Ranked[i].Keys {
-				e := &s.Sensitivity.Ranked[i].Keys[j]
-				for _, st := range []*Step{e.Down, e.Up} {
-					if st != nil {
-						e.effect = max(e.effect, st.Change, -st.Change)
-					}
-				}
+				s.Sensitivity.Ranked[i].Keys[j].link()
 			}
 		}
 	}
 	return nil
+}
+
+// link takes the values of each point from its settings, in the order of the changes.
+func (r *Response) link() {
+	r.Base.Result.Variant = r.Base.Variant
+	for j := range r.Points {
+		p := &r.Points[j]
+		p.values = make([]string, len(r.Changes))
+		for _, set := range p.Set {
+			k, v, _ := strings.Cut(set, "=")
+			if n := slices.IndexFunc(r.Changes, func(c Change) bool { return c.Key == k }); n >= 0 {
+				p.values[n] = v
+			}
+		}
+	}
+}
+
+// link takes the larger change of the two steps.
+func (e *Effect) link() {
+	for _, st := range []*Step{e.Down, e.Up} {
+		if st != nil {
+			e.effect = max(e.effect, st.Change, -st.Change)
+		}
+	}
 }
 
 // link finds the two runs of a comparison.

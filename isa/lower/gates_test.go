@@ -74,6 +74,6 @@ func TestGates(t *testing.T) {
 		}
 	}
 	if checked < 4000 || refused < checked/4 {
-		t.Error(fmt.Sprintf("only %d checked, %d refused", checked, refused))
+		t.Errorf("only %d checked, %d refused", checked, refused)
 	}
 }

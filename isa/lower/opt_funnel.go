@@ -51,7 +51,9 @@ func (f *fn) disjoint(in *isa.Inst, defs []defSite, n numbering) (lo, hi isa.Ins
 		}
 	}
 	// A term that is not shifted is left to the adder, which takes shifts as addresses do.
-	apart := func(a, b isa.Operand) bool { return zeroBitsFrom(a, defs, n, 1)|zeroBitsFrom(b, defs, n, 1) == ^uint32(0) }
+	apart := func(a, b isa.Operand) bool {
+		return zeroBitsFrom(a, defs, n, 1)|zeroBitsFrom(b, defs, n, 1) == ^uint32(0)
+	}
 	if !apart(t[0].lo, t[1].lo) || !apart(t[0].hi, t[1].hi) {
 		return lo, hi, false
 	}
