@@ -41,14 +41,14 @@ var unseen = map[string]struct{ median, mean, ratio string }{
 	inputPTX:  {"6 to 7 %", "11 to 14 %", "14 to 15 %"},
 }
 
-// restsOn says what a report's numbers rest on: the confidence of the architectures' numbers, and the error of the way from the kernel
-// files to cycles. It is "" if nothing ran.
-func restsOn(rep *Report) string {
+// RestsOn says what a report's numbers rest on: the confidence of the architectures' numbers, and the error of the way from the kernel
+// files to cycles, and to speed-ups if the report gives some. It is "" if nothing ran.
+func RestsOn(rep *Report, speedUps bool) string {
 	c := confidence(rep)
 	if c == "" {
 		return ""
 	}
-	return confidenceWords(c) + " " + inputWords(rep)
+	return confidenceWords(c) + " " + inputWords(rep, speedUps)
 }
 
 // confidence is the weakest confidence among the runs.
@@ -76,23 +76,29 @@ func confidenceWords(c string) string {
 		"that hang on them with care."
 }
 
+// mostNamed bounds the architectures that are named in the sentence.
+const mostNamed = 6
+
 // inputWords gives the measured error of cycles for the kinds of kernel files that ran, and that of speed-ups where there are some.
-func inputWords(rep *Report) string {
+func inputWords(rep *Report, speedUps bool) string {
 	where := "on an H200"
-	if others := slices.DeleteFunc(rep.Archs(), func(a string) bool { return a == measuredArch }); len(others) > 0 {
+	switch others := slices.DeleteFunc(rep.Archs(), func(a string) bool { return a == measuredArch }); {
+	case len(others) > mostNamed:
+		where = "on an H200; no kernel was timed on other architectures"
+	case len(others) > 0:
 		where = "on an H200; no kernel was timed on " + strings.Join(others, ", ")
 	}
 	s, p := unseen[inputSASS], unseen[inputPTX]
 	if !slices.ContainsFunc(rep.Runs, func(r Run) bool { return r.Input == inputPTX }) {
 		ratio := ""
-		if len(rep.Comparisons) > 0 {
+		if speedUps {
 			ratio = ", speed-ups by " + s.ratio
 		}
 		return fmt.Sprintf("From machine code, the cycles of kernels that the model had not seen were off by %s in the median, %s on average%s (%s).",
 			s.median, s.mean, ratio, where)
 	}
 	ratio := ""
-	if len(rep.Comparisons) > 0 {
+	if speedUps {
 		ratio = fmt.Sprintf(", speed-ups by %s and %s", p.ratio, s.ratio)
 	}
 	return fmt.Sprintf("From PTX, whose instructions and their order smsim chooses in place of ptxas, the cycles of kernels that the model had not seen "+

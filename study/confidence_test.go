@@ -28,7 +28,7 @@ func TestRestsOn(t *testing.T) {
 		{"assumed numbers", Report{Runs: []Run{run("sm_10", inputPTX, "assumed"), run("sm_90", inputPTX, "measured")}},
 			[]string{"Confidence: assumed.", "smsim arch show", "no kernel was timed on sm_10"}, nil},
 	} {
-		got := restsOn(&c.rep)
+		got := RestsOn(&c.rep, len(c.rep.Comparisons) > 0)
 		for _, w := range c.has {
 			if !strings.Contains(got, w) {
 				t.Errorf("%s: %q lacks %q", c.name, got, w)
@@ -40,7 +40,7 @@ func TestRestsOn(t *testing.T) {
 			}
 		}
 	}
-	if got := restsOn(&Report{}); got != "" {
+	if got := RestsOn(&Report{}, true); got != "" {
 		t.Errorf("nothing ran: %q", got)
 	}
 }

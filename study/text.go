@@ -88,7 +88,7 @@ func (t *textWriter) notes(rep *Report) {
 		name := strings.TrimSpace(f.Variant + " " + f.Launch)
 		t.paragraph(fmt.Sprintf("NOT RUN: %s on %s: %s", name, f.Arch, strings.SplitN(f.Error, "\n", 2)[0]), "  ")
 	}
-	if s := restsOn(rep); s != "" {
+	if s := RestsOn(rep, len(rep.Comparisons) > 0); s != "" {
 		t.paragraph(s, "  ")
 	}
 	for _, n := range mergedNotes(rep) {

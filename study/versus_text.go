@@ -4,6 +4,7 @@ import (
 	"encoding/csv"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strings"
 
@@ -97,11 +98,12 @@ func (t *textWriter) pair(p *Pair) {
 	page.Right(tw, 3, 5)
 	rest := 0
 	for i, c := range p.Classes {
-		if i >= 12 || i > 0 && c.Baseline == c.Variant {
+		change := 100 * (c.Variant - c.Baseline) / total
+		if i >= 12 || i > 0 && math.Abs(change) < 0.05 {
 			rest++
 			continue
 		}
-		tw.AppendRow([]any{c.Class, c.Pipe, thousands(uint64(c.Baseline + 0.5)), thousands(uint64(c.Variant + 0.5)), fmt.Sprintf("%+.1f", 100*(c.Variant-c.Baseline)/total)})
+		tw.AppendRow([]any{c.Class, c.Pipe, thousands(uint64(c.Baseline + 0.5)), thousands(uint64(c.Variant + 0.5)), fmt.Sprintf("%+.1f", change)})
 	}
 	t.table("Warp-instructions for equal work, by class", tw)
 	if rest > 0 {

@@ -1,7 +1,6 @@
 package lower
 
 import (
-	"fmt"
 	"os"
 	"strings"
 	"testing"

@@ -73,6 +73,13 @@ func (a *Advice) text(b *strings.Builder) {
 	}
 	a.textTogether(b)
 	a.textChange(b)
+	rep := &study.Report{}
+	for _, arch := range a.Archs {
+		if r := a.runs[arch]; r != nil {
+			rep.Runs = append(rep.Runs, *r)
+		}
+	}
+	b.WriteString("\n" + page.Paragraph("", study.RestsOn(rep, true)))
 }
 
 func (a *Advice) textRewrite(b *strings.Builder, r *Rewritten) {
