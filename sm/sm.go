@@ -49,12 +49,12 @@ type SM struct {
 	ticks         uint64 // stepped cycles
 	allBlocks     int
 
-	steps    uint64 // executed warp-instructions
-	seq      uint64 // warps started
-	todo     int    // blocks not finished
-	blocks   []*residentBlock
-	finished uint64 // cycle after the last warp
-	at       *smsp  // sub-partition being stepped, for error reports
+	steps      uint64 // executed warp-instructions
+	seq        uint64 // warps started
+	unfinished int    // blocks not finished
+	blocks     []*residentBlock
+	finished   uint64 // cycle after the last warp
+	at         *smsp  // sub-partition being stepped, for error reports
 }
 
 // residentBlock is one block on the SM.
@@ -85,7 +85,7 @@ func build(e *sim.Engine, a *configs.Arch, m *machine, k *isa.Kernel, path *pipe
 	s := &SM{mach: m, kernel: k, mem: path, consts: consts, policy: pol, issueWidth: max(1, a.SM.IssueWidth),
 		issueInterval: uint64(max(1, a.SM.IssueInterval)), readRelease: readReleaseCycles, signalLatency: uint8(a.SM.SignalLatency),
 		cyclesPerNS: float64(e.Clock.Freq()) / 1e9, noSkip: opt.NoSkip, maxCycles: opt.MaxCycles, progress: opt.Progress,
-		todo: len(blocks), allBlocks: len(blocks)}
+		unfinished: len(blocks), allBlocks: len(blocks)}
 	k.Clock = func(*isa.Warp) uint64 { return e.Cycle() }
 	k.ClockNS = 1 / s.cyclesPerNS
 	const name = "SM[0]"
@@ -172,7 +172,7 @@ const progressTicks = 1 << 15
 // tick is one cycle of the SM.
 func (s *SM) tick(t uint64) {
 	if s.ticks++; s.progress != nil && s.ticks%progressTicks == 0 {
-		s.progress(s.allBlocks-s.todo, s.allBlocks, s.steps)
+		s.progress(s.allBlocks-s.unfinished, s.allBlocks, s.steps)
 	}
 	s.answers(t)
 	now := s.clockTime(t)
@@ -195,7 +195,7 @@ func (s *SM) tick(t uint64) {
 	if s.Engine().Stopped() {
 		return
 	}
-	if s.noSkip && s.todo > 0 {
+	if s.noSkip && s.unfinished > 0 {
 		next = t + 1
 	}
 	if next != sim.Never {
@@ -267,8 +267,8 @@ func (s *SM) warpDone(b *residentBlock, t uint64) {
 		}
 	}
 	s.kernel.Recycle(b.b)
-	s.todo--
-	if s.todo == 0 {
+	s.unfinished--
+	if s.unfinished == 0 {
 		s.Engine().Stop()
 		return
 	}
