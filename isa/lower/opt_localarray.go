@@ -26,9 +26,13 @@ type localPlace struct {
 	index isa.Operand // a register that is added, or with Neg subtracted; KindNone: nothing
 }
 
-// arrayLimit is what dynamic accesses to an array may cost more than the accesses to fixed places that become free: between 92 and 96 by
-// 120 arrays compiled with ptxas 13.0, where a loop counts ten times.
-const arrayLimit = 95
+// An access with a variable index costs two instructions for each element of an array in registers. On average over all accesses that may
+// be 7 where these are stores and 9.5 where they are loads, in halves here; a loop counts ten times. Of 250 arrays compiled with ptxas 13.0 this
+// chooses otherwise for three.
+const (
+	storeLimit = 14
+	loadLimit  = 19
+)
 
 // arraysInRegisters keeps local arrays in registers as the vendor's compiler does: arrays of words, or of halves, whose address goes
 // nowhere else, of which some accesses are to fixed places, and those with a variable index are few for the number of elements. Each of
@@ -171,17 +175,26 @@ func (b *block) cost() int64 {
 	return c
 }
 
-// worthwhile weighs the comparisons of dynamic accesses against the accesses to fixed places.
+// worthwhile weighs the comparisons of accesses with variable indices against all accesses.
 func (a *localArray) worthwhile() bool {
-	var dynamic, fixed int64
+	var loads, stores, fixed int64
 	for _, x := range a.accesses {
-		if x.index.Kind == isa.KindNone {
-			fixed += x.b.cost() * int64(x.b.insts[x.i].Mod.Size) / a.width
-		} else {
-			dynamic += x.b.cost()
+		in := &x.b.insts[x.i]
+		switch {
+		case x.index.Kind == isa.KindNone:
+			fixed += x.b.cost() * int64(in.Mod.Size) / a.width
+		case in.Op == isa.OpSTL:
+			stores += x.b.cost()
+		default:
+			loads += x.b.cost()
 		}
 	}
-	return fixed > 0 && dynamic*(a.size/a.width-1)-fixed <= arrayLimit
+	variable := loads + stores
+	if fixed == 0 || variable == 0 {
+		return fixed > 0
+	}
+	allowed := (stores*storeLimit + loads*loadLimit) * (variable + fixed) / variable
+	return 4*(a.size/a.width)*variable <= allowed
 }
 
 // wordMove is what becomes of an access: moves from or to registers of the array.
