@@ -31,6 +31,7 @@ func (f *fn) optimise() {
 		f.removeDead()
 	}
 	f.settleCross()
+	f.shareProducts()
 	f.disjointSums()
 	f.contractProducts()
 	f.fuse()

@@ -15,12 +15,14 @@ const (
 	unrollLimit  = 18
 	unrollLoads  = 46 // with loads from global or local memory
 	unrollShared = 5  // more for each load from shared memory
+	unrollMost   = 98 // with many of these
 )
 
 // What a statement counts where it is not one.
 const (
-	memorySize = 2
-	atomicSize = 11
+	memorySize  = 2
+	atomicSize  = 11
+	madWideSize = 4
 )
 
 // partialCount is what decides whether a loop with an unknown number of rounds is unrolled.
@@ -28,25 +30,27 @@ type partialCount struct {
 	size  int
 	raise int  // how much longer the body may be for its loads from shared memory
 	loads bool // from global or local memory
+	never bool // divisions
 }
 
 func (c *partialCount) add(x partialCount) {
 	c.size += x.size
 	c.raise += x.raise
 	c.loads = c.loads || x.loads
+	c.never = c.never || x.never
 }
 
 // within says that the body, without the loop's own statements, is not too long.
 func (c *partialCount) within() bool {
-	limit := unrollLimit + c.raise
+	limit := min(unrollLimit+c.raise, unrollMost)
 	if c.loads {
-		limit = unrollLoads
+		limit = max(limit, unrollLoads)
 	}
-	return c.size-loopStatements <= limit
+	return !c.never && c.size-loopStatements <= limit
 }
 
 // partialSize is what a statement counts where a loop's number of rounds is not known: as where it is known, but memory operations
-// more, 64-bit shifts once.
+// more, 64-bit shifts, bit fields and comparisons with a second condition once.
 func partialSize(in *ptx.Instr) partialCount {
 	switch in.Op {
 	case "ld":
@@ -61,6 +65,18 @@ func partialSize(in *ptx.Instr) partialCount {
 		return partialCount{size: memorySize}
 	case "atom", "red":
 		return partialCount{size: atomicSize}
+	case "div", "rem":
+		return partialCount{never: !in.Has("approx") && !in.Has("full") && !in.Has("f32") && !in.Has("f64")}
+	case "setp", "bfi", "bfe":
+		if !in.Has("b64") && !in.Has("u64") && !in.Has("s64") {
+			return partialCount{size: 1}
+		}
+	case "abs":
+		return partialCount{}
+	case "mad":
+		if in.Has("wide") {
+			return partialCount{size: madWideSize}
+		}
 	case "shl", "shr":
 		if n := len(in.Mods); n > 0 && typeBits(in.Mods[n-1]) == 64 {
 			return partialCount{size: 1}
@@ -96,7 +112,7 @@ func (f *fn) freeStatements() map[isa.SourcePos]bool {
 				if r, ok := addsConstant(in); ok && counters[r] && in.Dst[0].Reg != r {
 					free[in.Pos] = true
 				}
-				if in.Op == isa.OpIMAD && in.Mod.Has(isa.ModWide) && isZero(in.Src[2]) {
+				if in.Op == isa.OpIMAD && in.Mod.Has(isa.ModWide) && isZero(in.Src[2]) && f.sizes[in.Pos].partial.size == 1 {
 					if regs := f.tuples[in.Dst[0].Reg]; len(regs) == 2 && added[n.of(isa.KindReg, regs[0])] == 1 {
 						free[in.Pos] = true
 					}
@@ -157,9 +173,6 @@ func (c *loopBody) short() bool {
 				return false
 			}
 			if parts && in.Class() == isa.ClassSTG { // probed with 30 loops: lanes that part and store to global memory keep their loop
-				return false
-			}
-			if f.sizes[in.Pos].known == manyStatements { // a division
 				return false
 			}
 		}

@@ -1,0 +1,163 @@
+package lower
+
+import (
+	"slices"
+
+	"github.com/sarchlab/smsim/isa"
+)
+
+// shareProducts lets the low 64 bits of a product take their upper word from the carry chain that makes the high 64 bits of the
+// product of the same factors (mul.lo.s64 and mul.hi.u64), as ptxas does from Volta on: the cross products are computed once.
+func (f *fn) shareProducts() {
+	if f.t.SM < 70 {
+		return
+	}
+	n := f.numbering()
+	s := &productSharer{f: f, n: n, defs: f.defSites(n)}
+	some := false
+	for _, b := range f.blocks {
+		for s.share(b) {
+			some = true
+			s.defs = f.defSites(n)
+		}
+	}
+	if some {
+		f.removeDead()
+	}
+}
+
+type productSharer struct {
+	f    *fn
+	n    numbering
+	defs []defSite
+}
+
+// factors are the two words that a product multiplies, in a fixed order.
+type factors [2]isa.Operand
+
+func factorsOf(in *isa.Inst) factors {
+	x := factors{in.Src[0], in.Src[1]}
+	if less(&x[1], &x[0]) {
+		x[0], x[1] = x[1], x[0]
+	}
+	return x
+}
+
+// maker is the unguarded instruction of block b that makes the word, its only definition, and its place.
+func (s *productSharer) maker(b *block, o isa.Operand, op isa.Op) (*isa.Inst, int) {
+	if o.Kind != isa.KindReg || o.Reg < isa.VirtualBase || o.Flags&^(flagPair|isa.Wide64) != 0 {
+		return nil, 0
+	}
+	id := s.n.of(isa.KindReg, o.Reg)
+	if id >= len(s.defs) || !s.defs[id].value() || s.defs[id].b != b {
+		return nil, 0
+	}
+	at := int(s.defs[id].i)
+	if in := &b.insts[at]; in.Op == op {
+		return in, at
+	}
+	return nil, 0
+}
+
+// wide is the product of two words, of which the operand is the given word or the pair.
+func (s *productSharer) wide(b *block, o isa.Operand, part int) (*isa.Inst, int) {
+	in, at := s.maker(b, o, isa.OpIMAD)
+	if in == nil || in.Mod.Flags != isa.ModWide || in.Mod.Type != isa.U32 {
+		return nil, 0
+	}
+	if regs := s.f.tuples[in.Dst[0].Reg]; len(regs) != 2 || part >= 0 && regs[part] != o.Reg {
+		return nil, 0
+	}
+	return in, at
+}
+
+// values says that the sources of an instruction never change.
+func (s *productSharer) values(in *isa.Inst) bool {
+	ok := true
+	s.f.uses(in, s.n, func(id int) { ok = ok && id < len(s.defs) && s.defs[id].value() })
+	return ok
+}
+
+// share finds one pair of products in the block and joins them.
+func (s *productSharer) share(b *block) bool {
+	for j := range b.insts {
+		carry := &b.insts[j]
+		if carry.Op != isa.OpIADD3 || carry.Dst[0] != rz || carry.Dst[1] == pt || carry.Mod.Flags != 0 || carry.Guard.Kind != isa.KindNone {
+			continue
+		}
+		t := terms(carry, 3)
+		if len(t) != 2 {
+			continue
+		}
+		for k := range t {
+			second, at2 := s.wide(b, t[k], 0)
+			if second == nil || isZero(second.Src[2]) || second.NDst < 2 || second.Dst[1] == pt {
+				continue
+			}
+			first, at1 := s.wide(b, second.Src[2], -1)
+			low, _ := s.wide(b, t[1-k], 1)
+			if first == nil || low == nil || !isZero(first.Src[2]) || !isZero(low.Src[2]) || !s.values(first) || !s.values(second) || !s.values(low) {
+				continue
+			}
+			if i, ok := s.sum(b, t[1-k], factorsOf(first), factorsOf(second)); ok {
+				s.join(b, i, j, at1, at2)
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// sum is the addition of the cross products with these factors, in this order, to the upper word of the product of the low words.
+func (s *productSharer) sum(b *block, high isa.Operand, x, y factors) (int, bool) {
+	for i := range b.insts {
+		in := &b.insts[i]
+		if in.Op != isa.OpIADD3 || in.Mod.Flags&^modKeep != 0 || !plainPreds(in) || in.Guard.Kind != isa.KindNone || in.Dst[0].Kind != isa.KindReg || in.Dst[0].Reg < isa.VirtualBase {
+			continue
+		}
+		t := terms(in, 3)
+		if len(t) != 2 {
+			continue
+		}
+		for k := range t {
+			if t[k] != high {
+				continue
+			}
+			last, _ := s.maker(b, t[1-k], isa.OpIMAD)
+			if last == nil || last.Mod.Flags != 0 {
+				continue
+			}
+			one, _ := s.maker(b, last.Src[2], isa.OpIMAD)
+			if one == nil || one.Mod.Flags != 0 || !isZero(one.Src[2]) {
+				continue
+			}
+			if factorsOf(one) == x && factorsOf(last) == y { // of swapped factors ptxas computes all twice
+				return i, true
+			}
+		}
+	}
+	return 0, false
+}
+
+// join makes the addition at i the one with the carry, at j, whose cross products at1 and at2 make. What comes later moves before the first of the two.
+func (s *productSharer) join(b *block, i, j, at1, at2 int) {
+	sum, carry := b.insts[i], b.insts[j]
+	carry.Dst[0] = sum.Dst[0]
+	if j < i {
+		b.insts[j] = carry
+		dead(&b.insts[i])
+		s.f.compact()
+		return
+	}
+	var early []isa.Inst
+	for _, at := range []int{at1, at2} {
+		if at > i {
+			early = append(early, b.insts[at])
+			dead(&b.insts[at])
+		}
+	}
+	b.insts[i] = carry
+	dead(&b.insts[j])
+	b.insts = slices.Insert(b.insts, i, early...)
+	s.f.compact()
+}
