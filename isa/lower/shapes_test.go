@@ -63,8 +63,8 @@ func shapeBranch(kind string, n int) string {
 	return "setp.lt.u32 %p1, " + cond + ", %r1;\n@%p1 bra D;\n" + body + "D:"
 }
 
-// shapeLoop is a loop around n multiply-adds.
-func shapeLoop(kind string, n int) string {
+// shapeLoop is a loop around a fragment and n multiply-adds.
+func shapeLoop(kind, fragment string, n int) string {
 	head, start, next, test := "setp.eq.s32 %p1, %r1, 0;\n@%p1 bra D;\n", "0", "add.s32 %r10, %r10, 1;", "setp.lt.u32 %p2, %r10, %r1;"
 	pragma := ""
 	switch kind {
@@ -81,7 +81,7 @@ func shapeLoop(kind string, n int) string {
 	case "pragma":
 		pragma = ".pragma \"nounroll\";\n"
 	}
-	return head + "mov.u32 %r10, " + start + ";\nL:\n" + pragma + madChain(n, "%r2") + next + "\n" + test + "\n@%p2 bra L;\nD:"
+	return head + "mov.u32 %r10, " + start + ";\nL:\n" + pragma + fragment + "\n" + madChain(n, "%r2") + next + "\n" + test + "\n@%p2 bra L;\nD:"
 }
 
 func compileShape(t *testing.T, body string, sm int) *isa.Program {
@@ -126,8 +126,17 @@ func TestShapes(t *testing.T) {
 				}
 			case "loop":
 				rows++
-				if got := copiesInLoop(compileShape(t, shapeLoop(kind, n), sm)); got != copies {
+				if got := copiesInLoop(compileShape(t, shapeLoop(kind, "", n), sm)); got != copies {
 					t.Errorf("sm_%d, loop %s around %d multiply-adds: %d bodies in a loop, want %d", sm, kind, n, got, copies)
+				}
+			case "limit":
+				rows++
+				fmt.Sscan(kind, &n)
+				_, fragment, _ := strings.Cut(line, ": ")
+				for body, want := range map[int]int{n: unrollFactor, n + 1: 1} {
+					if got := copiesInLoop(compileShape(t, shapeLoop("up", fragment, body), sm)); got != want {
+						t.Errorf("sm_%d, loop around %q and %d multiply-adds: %d bodies in a loop, want %d", sm, fragment, body, got, want)
+					}
 				}
 			}
 		}
