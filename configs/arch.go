@@ -143,6 +143,7 @@ type Fetch struct {
 	L2BytesCycleAll  float64 `yaml:"l2_bytes_per_cycle_all,optional"`  // stream beyond L1.5 with all SMs active, 0: as one
 	L0MissLatency    int     `yaml:"l0_miss_latency"`                  // extra cycles at a jump whose target misses L0
 	L1MissLatency    int     `yaml:"l1_miss_latency"`                  // extra cycles when it misses the first level too
+	L1MissLatencyAll int     `yaml:"l1_miss_latency_all,optional"`     // the same with all SMs active, 0: as one
 	L15MissLatency   int     `yaml:"l15_miss_latency"`                 // extra cycles when it comes from L2
 	LineBytes        int     `yaml:"line_bytes"`                       // instruction cache line
 	Prefetch         int     `yaml:"prefetch_lines"`                   // lines fetched ahead of a stream
@@ -152,6 +153,11 @@ type Fetch struct {
 	Buffer           int     `yaml:"buffer"`                           // decoded instructions a warp holds ahead
 	// Bytes of a program that a launch has brought into the second level on its way to the SM; 0: none.
 	LaunchPrefetch int `yaml:"launch_prefetch_bytes,optional"`
+	// Cycles between the lines that it brings; 0: as a stream beyond L1.
+	LaunchLine float64 `yaml:"launch_line_cycles,optional"`
+	// In a cold launch on all SMs, which ask at once, the first lines of a stream beyond L1: how many, and bytes a cycle; 0: as all.
+	StartLines      int     `yaml:"start_lines,optional"`
+	StartBytesCycle float64 `yaml:"start_bytes_per_cycle,optional"`
 }
 
 // ControlFlow is the cost of control instructions.

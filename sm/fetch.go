@@ -22,6 +22,9 @@ type fetcher struct {
 	l1Cycles          float64 // a line of a stream takes from the second level to L1
 	l15Cycles         float64 // from L2 to the second level
 	l0Free            []float64
+	launchCycles      float64 // between the lines that a launch brings to the second level
+	startLines        int     // lines of L1 that still come at the rate of a cold start
+	startCycles       float64
 	l1Ahead, l15Ahead int // lines fetched behind a miss of L1, of the second level
 	lines             int
 	unmodelled        bool
@@ -51,10 +54,20 @@ func newFetcher(f *configs.Fetch, subPartitions, insts, instBytes int, warm, all
 	if allSMs && f.L15BytesCycleAll > 0 {
 		x.l1Cycles = cycles(f.L15BytesCycleAll)
 	}
+	if allSMs && !warm {
+		x.startLines, x.startCycles = f.StartLines, max(cycles(f.StartBytesCycle), x.l1Cycles)
+	}
+	x.launchCycles = x.l1Cycles
+	if f.LaunchLine > 0 {
+		x.launchCycles = f.LaunchLine
+	}
 	if allSMs && f.L2BytesCycleAll > 0 {
 		x.l15Cycles = cycles(f.L2BytesCycleAll)
 	}
 	x.l1Ahead, x.l15Ahead = ahead(x.l1Latency, x.l1Cycles), ahead(x.l15Latency, x.l15Cycles)
+	if allSMs && f.L1MissLatencyAll > 0 {
+		x.l1Latency = uint64(f.L1MissLatencyAll) // no more lines are under way for it
+	}
 	l0 := f.L0Bytes
 	if l0 <= 0 {
 		l0 = f.L1Bytes // generations without L0: one level a sub-partition of the L1's size
@@ -86,7 +99,7 @@ func (x *fetcher) prefetchProgram(lines int) {
 	}
 	for i := range min(lines, x.lines) {
 		if x.l15.touch(i) == sim.Never {
-			x.l15.fill(i, x.l15Latency+uint64(float64(i+1)*x.l1Cycles))
+			x.l15.fill(i, x.l15Latency+uint64(float64(i+1)*x.launchCycles))
 		}
 	}
 }
@@ -164,7 +177,12 @@ func (x *fetcher) fromL1(line int, cycle uint64) uint64 {
 }
 
 func (x *fetcher) fillL1(line int, cycle uint64) uint64 {
-	at := x.l1.follow(line, x.fromL15(line, cycle)+x.l1Latency, x.l1Cycles)
+	apart := x.l1Cycles
+	if x.startLines > 0 {
+		x.startLines--
+		apart = x.startCycles
+	}
+	at := x.l1.follow(line, x.fromL15(line, cycle)+x.l1Latency, apart)
 	x.l1.fill(line, at)
 	return at
 }

@@ -1,6 +1,7 @@
 package sm
 
 import (
+	"math"
 	"testing"
 
 	"github.com/sarchlab/smsim/isa"
@@ -56,9 +57,9 @@ func TestStreamsFollowLevels(t *testing.T) {
 	}{
 		{"L1", 100, true, false, 12, 8},
 		{"second level", 100, false, false, 30 + 12, 16},
-		{"second level, all SMs", 100, false, true, 30 + 12, 128 / 6.7},
+		{"second level, all SMs", 100, false, true, 64 + 12, 128 / 6.7},
 		{"L2", 1000, false, false, 250 + 30 + 12, 128 / 2.89},
-		{"L2, all SMs", 1000, false, true, 250 + 30 + 12, 128 / 2.73},
+		{"L2, all SMs", 1000, false, true, 250 + 64 + 12, 128 / 2.73},
 	} {
 		insts := 8 * 2000
 		if c.warm {
@@ -70,14 +71,38 @@ func TestStreamsFollowLevels(t *testing.T) {
 		if at != start+c.first {
 			t.Errorf("%s: first line after %d cycles, want %d", c.name, at-start, c.first)
 		}
-		const n = 20
+		const skip, n = 16, 20 // the first lines of a cold start on all SMs come later
 		end := at
-		for i := 1; i <= n; i++ {
+		for i := 1; i <= skip+n; i++ {
+			if i == skip+1 {
+				at = end
+			}
 			// The warp needs eight cycles for the instructions of a line.
 			end = max(end+8, x.ready(0, int32(8*(c.line+i)), end+8))
 		}
 		if got := float64(end-at) / n; got < c.apart-0.9 || got > c.apart+0.9 {
 			t.Errorf("%s: %.1f cycles a line, want %.1f", c.name, got, c.apart)
+		}
+	}
+}
+
+// TestColdStart: the first lines of a cold launch on all SMs come at the rate at which all can have them, those behind at the second level's.
+func TestColdStart(t *testing.T) {
+	f := arch(t, "sm_90").Fetch
+	for _, c := range []struct {
+		allSMs bool
+		bytes  float64
+	}{{true, f.StartBytesCycle}, {false, f.L15BytesCycle}} {
+		x := hopperFetch(t, 8*400, false, c.allSMs)
+		const start = 10000
+		at := make([]uint64, f.StartLines+1)
+		at[0] = x.ready(0, 800, start)
+		for i := 1; i < len(at); i++ {
+			at[i] = max(at[i-1]+8, x.ready(0, int32(800+8*i), at[i-1]+8))
+		}
+		n := f.StartLines - 4 // the jump's latency hides the first two or three
+		if got, want := float64(at[n]-at[3])/float64(n-3), 128/c.bytes; math.Abs(got-want) > 1 {
+			t.Errorf("all SMs %v: %.1f cycles a line, want %.1f", c.allSMs, got, want)
 		}
 	}
 }
