@@ -47,9 +47,6 @@ func (f *fn) statementSizes() {
 // videoSize is what a video instruction counts that the target does not have: more than lets a loop of 16 be unrolled.
 const videoSize = 9
 
-// manyStatements stands for all numbers with which a loop of 16 is not unrolled.
-const manyStatements = 8
-
 // operationSize is how often a PTX operation counts when a loop is unrolled, where that is not once: what the compiler
 // builds early from several operations counts each of them. Columns: 64-bit operands, 16-bit operands, others. 8 stands
 // for all numbers with which a loop of 16 is not unrolled.
