@@ -204,7 +204,7 @@ type LSU struct {
 	SectorBytes      int  `yaml:"sector_bytes"`           // unit of transfer between L1 and L2
 	L1Ways           int  `yaml:"l1_ways"`                // associativity
 	L1FixedSets      bool `yaml:"l1_fixed_sets,optional"` // a line that finds its set of L1 full does not go where there is room: an ablation
-	StoresApart      bool `yaml:"stores_apart,optional"`  // stores of a warp to the same lines do not leave together: an ablation
+	StoresApart      bool `yaml:"stores_apart,optional"`  // stores to the same lines do not leave together: an ablation
 	LocalStays       bool `yaml:"local_stays,optional"`   // local stores stay in L1 and are not written through: an ablation
 	L1CachesGlobal   bool `yaml:"l1_caches_global"`       // plain global loads are cached in L1 (not on most Kepler and Maxwell)
 	L1CachesReadOnly bool `yaml:"l1_caches_read_only"`    // read-only loads (ld.global.nc) are, by way of the texture path, when plain ones are not
@@ -213,6 +213,12 @@ type LSU struct {
 	MissesInFlight   int  `yaml:"misses_in_flight"`       // lines
 	StoreBytesCycle  int  `yaml:"store_bytes_per_cycle"`  // SM to L2
 	LocalLatency     int  `yaml:"local_latency"`          // dependent local load that hits L1
+
+	// Stores to lines that wait in the SM go along: for so many cycles after the last store to the line, until so many lines (of words; of less than a word half
+	// as many) have come after it. Stores to a line count as hits of L1 for store_hit_cycles.
+	CombineCycles  int `yaml:"combine_cycles,optional"`
+	CombineLines   int `yaml:"combine_lines,optional"`
+	StoreHitCycles int `yaml:"store_hit_cycles,optional"`
 
 	// Cycles a sub-partition's port is held by an access of 1, 2 and 4 words a lane; absent: derived from a 2-cycle port.
 	LoadPort        []int `yaml:"load_port,optional,single"`         // LDS
@@ -278,14 +284,14 @@ type Memory struct {
 	L2RequestAll      float64 `yaml:"l2_request_all,optional"`      // cycles of one SM's share that a request takes with all SMs active: SMs / slices x their clock ratio
 	L2RequestQueues   int     `yaml:"l2_request_queues,optional"`   // queues that this SM's share of L2's slices acts as for requests, with all SMs active; 0: 1
 	// L2's data array, written by stores and by what DRAM brings, with all SMs active: bytes a cycle of one SM's share (0: no limit),
-	// the part of a write's time that a read takes, the times that of a whole sector that one written in part takes (0: 1), and
-	// the sectors of stores that wait for it outside the SM.
+	// the part of a write's time that a read takes, the times that of a whole sector that one written in part takes more (0: none).
 	L2ArrayBytesAll float64 `yaml:"l2_array_bytes_per_cycle_all,optional"`
 	L2ArrayRead     float64 `yaml:"l2_array_read,optional"`
 	L2PartialWrite  float64 `yaml:"l2_partial_write,optional"`
-	L2StoreQueue    int     `yaml:"l2_store_queue,optional"`
-	L2DirtyShare    float64 `yaml:"l2_dirty_share,optional"`  // part of L2 that can hold written data that DRAM lacks, with all SMs active; 0: all
-	L2ArrayQueues   int     `yaml:"l2_array_queues,optional"` // queues that this SM's share of it acts as; 0: 1
+	L2PartialWindow int     `yaml:"l2_partial_window,optional"` // cycles for which a sector that a warp wrote in part counts as begun: other warps' parts of it cost no more than whole ones
+	L2StoreQueue    int     `yaml:"l2_store_queue,optional"`    // sectors of stores that wait for the data array outside the SM
+	L2DirtyShare    float64 `yaml:"l2_dirty_share,optional"`    // part of L2 that can hold written data that DRAM lacks, with all SMs active; 0: all
+	L2ArrayQueues   int     `yaml:"l2_array_queues,optional"`   // queues that this SM's share of it acts as; 0: 1
 
 	DRAMBytesCycle    float64 `yaml:"dram_bytes_per_cycle"`     // one SM alone
 	DRAMBytesCycleAll float64 `yaml:"dram_bytes_per_cycle_all"` // share with all SMs active; 0: from the board's bandwidth

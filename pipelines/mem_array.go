@@ -7,18 +7,22 @@ import "github.com/sarchlab/smsim/configs"
 // cold launch that moves 52 MB takes as long if it writes a third, a half or two thirds of them, and stores alone run at 20 bytes.
 // The zero value does nothing.
 type arrayParams struct {
-	write   ticks // one sector that a store writes whole or DRAM brings
-	partial ticks // more, for a packet that leaves bytes of a sector unwritten
-	read    ticks // one sector that a read finds
-	slack   ticks // for which stores wait outside the SM
-	queues  int
+	write     ticks  // one sector that a store writes whole or DRAM brings
+	partial   ticks  // more, for a packet that leaves bytes of a sector unwritten
+	read      ticks  // one sector that a read finds
+	slack     ticks  // for which stores wait outside the SM
+	reduction ticks  // one sector of a reduction; 0: reductions take no time of the array
+	window    uint64 // cycles for which a sector that a warp wrote in part counts as begun
+	queues    int
 }
 
 func newArrayParams(mem *configs.Memory, sectorBytes uint64) (a arrayParams) {
 	a.write = ticksFor(float64(sectorBytes), mem.L2ArrayBytesAll)
 	a.slack = ticks(mem.L2StoreQueue) * a.write
+	a.window = uint64(max(mem.L2PartialWindow, 0))
 	a.queues = orInt(mem.L2ArrayQueues, 1)
 	a.write *= ticks(a.queues) // a queue is slower by their number
+	a.reduction = ticksFor(mem.ReductionSectorAll, 1) * ticks(a.queues)
 	a.partial = ticks(float64(a.write) * mem.L2PartialWrite)
 	a.read = ticks(float64(a.write) * mem.L2ArrayRead)
 	return a
@@ -50,6 +54,15 @@ func (m *MemPath) bookArray(q *ticks, at, length ticks) {
 	m.far.arrayAll = max(m.far.arrayAll, at) + length/ticks(len(m.far.array))
 }
 
+// bookEvenly takes length of one queue's time from all of them together.
+func (m *MemPath) bookEvenly(at, length ticks) {
+	length /= ticks(len(m.far.array))
+	for i := range m.far.array {
+		m.far.array[i] = max(m.far.array[i], at) + length
+	}
+	m.far.arrayAll = max(m.far.arrayAll, at) + length
+}
+
 // arrayWrite books the array for the lines of a store that arrives at the given time and returns when they are written. Stores that
 // wait for one slice do not hold up those for others.
 func (m *MemPath) arrayWrite(at ticks) (written ticks) {
@@ -71,7 +84,7 @@ func (m *MemPath) arrayStore(w *pendingWrite, cycle uint64, fresh, slot int, par
 	if a.write == 0 {
 		return 0
 	}
-	if w.parts.at == 0 || cycle > w.parts.at+partialWindow {
+	if w.parts.at == 0 || cycle > w.parts.at+a.window {
 		w.parts = parts{}
 	}
 	own := w.parts.begin(part, slot)
@@ -90,7 +103,7 @@ func (m *MemPath) arrayStore(w *pendingWrite, cycle uint64, fresh, slot int, par
 	return length + ticks(fresh)*a.write
 }
 
-// parts are the stores that left bytes of a line's sectors (four at most) unwritten, within partialWindow of each other.
+// parts are the stores that left bytes of a line's sectors (four at most) unwritten, within window of each other.
 type parts struct {
 	at     uint64 // cycle of the last one
 	writer [4]int // of each sector: slot, plus one, of the warp that began it

@@ -1,6 +1,7 @@
 package pipelines
 
 import (
+	"math"
 	"math/bits"
 
 	"github.com/sarchlab/smsim/isa"
@@ -15,11 +16,14 @@ func (m *MemPath) accessAtomic(a MemAccess, t *MemTiming) {
 	lines := m.co.n
 	for i := 0; i < lines; i++ {
 		m.lookupL2(m.co.lines[i].line, m.co.lines[i].sectors, true, ticks(a.Cycle)*ticksCycle, t)
-		t.L1Sectors += sectorCount(m.co.lines[i].sectors)
 	}
 	sector, header := p.atomicSectorTicks, p.atomicHeaderTicks
 	if reduction {
 		sector, header = p.reductionSectorTicks, p.reductionHeaderTicks
+	}
+	spread := reduction && p.array.reduction > 0
+	if spread {
+		sector, header = p.storeSectorTicks, p.storeHeaderTicks
 	}
 	var length ticks
 	cas := e.Inst != nil && e.Inst.Mod.Sub == isa.SubCAS
@@ -28,16 +32,23 @@ func (m *MemPath) accessAtomic(a MemAccess, t *MemTiming) {
 	rounds := uint64(0)
 	rest := e.Exec
 	for rest != 0 {
-		round := m.oneLaneAWord(e.Addr, rest, uint64(max(e.Size, 4)))
+		lanes := rest
+		if e.Size > 4 && rest&0xffff != 0 { // 64-bit words: half a warp at a time
+			lanes &= 0xffff
+		}
+		round := m.oneLaneAWord(e.Addr, lanes, uint64(max(e.Size, 4)))
 		rest &^= round
 		rounds++
 		m.co.global(e.Addr, round, uint64(max(e.Size, 1)), p.lineShift, p.sectorShift)
 		for i := 0; i < m.co.n; i++ {
 			l := &m.co.lines[i]
 			c := sectorCount(l.sectors)
+			t.L1Sectors += c
 			if p.atomicShare > 1 && (a.Everywhere || m.sharedLine(l.line, a.Block)) {
 				shared = true
 				served = max(served, m.atomicSlice(l.line, c, cas, now))
+			} else if spread {
+				m.bookEvenly(max(now, m.store.free), ticks(float64(c)*m.hotSlices(l.line)*float64(p.array.reduction)))
 			}
 			length += ticks(c) * sector
 			if c > 1 || !reduction {
@@ -54,6 +65,10 @@ func (m *MemPath) accessAtomic(a MemAccess, t *MemTiming) {
 	if shared {
 		gone = max(gone, served.cycle())
 		m.store.free = max(m.store.free, served-min(served, p.array.slack))
+	}
+	if spread && !shared {
+		gone = max(gone, m.far.arrayAll.cycle())
+		m.store.free = max(m.store.free, m.far.arrayAll-min(m.far.arrayAll, p.array.slack))
 	}
 	latency := p.atomicLatency
 	if t.L2SectorHits < t.L2Sectors {
@@ -83,6 +98,30 @@ func (m *MemPath) atomicSlice(line uint64, sectors int, cas bool, now ticks) tic
 	}
 	*q = max(*q, now) + (p.atomicRequestTicks+cost)*p.atomicShare
 	return *q
+}
+
+// hotSlices is how much longer than on average the slice of a line takes for reductions of the whole chip, as a part. Blocks reduce into few lines of their own
+// each, those of 132 SMs fall on the slices at random, and what waits for the fullest holds up what is behind it: with u places an SM there are u/96 of 132 SMs' a slice in the mean,
+// one more on a slice that this SM uses, and the fullest of the u that it uses lies that many standard deviations above. A place is a half of a KB, alternate lines pairs of it: see atomicSlice.
+func (m *MemPath) hotSlices(line uint64) float64 {
+	address := line << m.par.lineShift
+	place := hashLine(address>>10<<1|address>>8&1) >> 20 % (64 * uint64(len(m.far.places)))
+	if w := &m.far.places[place/64]; *w>>(place%64)&1 == 0 {
+		*w |= 1 << (place % 64)
+		m.far.placed++
+	}
+	n := float64(m.far.placed)
+	mean := n * float64(m.par.atomicShare) / float64(len(m.far.slices))
+	return 1 + 1/mean + highest(n)/math.Sqrt(mean)
+}
+
+// highest is about the expected largest of n values with normal distribution, in standard deviations.
+func highest(n float64) float64 {
+	if n < 2 {
+		return 0
+	}
+	l := math.Sqrt(2 * math.Log(n))
+	return max(l-(math.Log(math.Log(n))+math.Log(4*math.Pi))/(2*l), 0.5)
 }
 
 // oneLaneAWord picks the lowest lane of the mask for each word.

@@ -107,8 +107,8 @@ func TestStoreLink(t *testing.T) {
 	}
 }
 
-// TestStoreCombining: a store joins an earlier one of its warp to the same lines while that waits: up to combineWait cycles on an idle link,
-// combineLines lines behind it at most.
+// TestStoreCombining: a store joins earlier ones to the same lines while these wait: up to 40 cycles after the last of them on an idle link, behind stores to 24 lines
+// at most, 12 if they are of bytes; words only those of the same warp.
 func TestStoreCombining(t *testing.T) {
 	m := newPath(t, MemConfig{WarmL2: true})
 	other := uint64(page + 1<<20)
@@ -121,15 +121,16 @@ func TestStoreCombining(t *testing.T) {
 		l2    int
 	}{
 		{"first word of each sector", 1000, 4, 0, stride(page, 32), 32},
-		{"second word at the last moment", 1000 + combineWait, 4, 0, stride(page+4, 32), 0},
-		{"third word, too late", 1000 + combineWait + 1, 4, 0, stride(page+8, 32), 32},
+		{"second word at the last moment", 1000 + 40, 4, 0, stride(page+4, 32), 0},
+		{"third word, as late behind that", 1000 + 2*40, 4, 0, stride(page+8, 32), 0},
+		{"fourth word, too late", 1000 + 3*40 + 1, 4, 0, stride(page+12, 32), 32},
 		{"elsewhere", 2000, 4, 0, stride(other, 32), 32},
 		{"another warp", 2001, 4, 1, stride(other+4, 32), 32},
 		{"the first warp again", 2002, 4, 0, stride(other+8, 32), 32},
 		{"whole line", 3000, 4, 0, stride(page+2<<20, 4), 4},
 		{"whole line again", 3011, 4, 0, stride(page+2<<20, 4), 0},
 		{"a line more", 4000, 4, 0, stride(page+3<<20, 8), 8},
-		{"one of the two", 4001, 2, 0, stride(page+3<<20, 2), 2},
+		{"one of the two", 4001, 2, 0, stride(page+3<<20, 2), 0},
 		{"half of a line", 5000, 2, 0, stride(page+4<<20, 2), 2},
 		{"other half", 5011, 2, 0, stride(page+4<<20+64, 2), 2},
 	} {
@@ -139,19 +140,24 @@ func TestStoreCombining(t *testing.T) {
 			t.Errorf("%s: %d sectors to L2, want %d", c.name, got.L2Sectors, c.l2)
 		}
 	}
+	// Stores to one line each between two to the same line, which take 24 lines' room.
 	for _, c := range []struct {
-		between int // stores to one line each
+		size    uint8
+		between int
+		slot    int // of the last
 		joins   bool
-	}{{combineLines - 1, true}, {combineLines, false}} {
+	}{{4, 23, 0, true}, {4, 24, 0, false}, {1, 11, 0, true}, {1, 12, 0, false}, {1, 11, 2, true}, {4, 0, 2, false}} {
 		m := newPath(t, MemConfig{WarmL2: true})
-		m.Access(access(1000, isa.ClassSTG, 4, stride(page, 4)))
+		m.Access(access(1000, isa.ClassSTG, c.size, stride(page, 4)))
 		for i := range c.between {
-			a := access(1001, isa.ClassSTG, 4, stride(other+uint64(i)*128, 4))
+			a := access(1001, isa.ClassSTG, c.size, stride(other+uint64(i)*128, 4))
 			a.Slot = 1
 			m.Access(a)
 		}
-		if got := m.Access(access(1002, isa.ClassSTG, 4, stride(page, 4))); got.L2Sectors == 0 != c.joins {
-			t.Errorf("%d lines between: %d sectors to L2, joins should be %v", c.between, got.L2Sectors, c.joins)
+		a := access(1002, isa.ClassSTG, c.size, stride(page, 4))
+		a.Slot = c.slot
+		if got := m.Access(a); got.L2Sectors == 0 != c.joins {
+			t.Errorf("%d bytes a lane, %d lines between, warp %d: %d sectors to L2, joins should be %v", c.size, c.between, c.slot, got.L2Sectors, c.joins)
 		}
 	}
 }

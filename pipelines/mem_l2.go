@@ -4,13 +4,15 @@ import "math/bits"
 
 // memFar is what an SM sees of L2 and DRAM: two servers with this SM's share of bandwidth.
 type memFar struct {
-	requests []ticks // next free time of each queue of L2's slices for requests
-	array    []ticks // next free time of each queue of L2's data array, see arrayParams
-	arrayAll ticks   // the same of all queues together
-	dramAll  ticks   // of DRAM, likewise
-	toWrite  []int   // sectors to be written back, by queue of DRAM
-	slices   []ticks // next free time of each slice's atomic unit
-	dramFree []ticks // next free time of each queue of DRAM, see memParams.dramQueues
+	requests []ticks    // next free time of each queue of L2's slices for requests
+	array    []ticks    // next free time of each queue of L2's data array, see arrayParams
+	arrayAll ticks      // the same of all queues together
+	dramAll  ticks      // of DRAM, likewise
+	toWrite  []int      // sectors to be written back, by queue of DRAM
+	slices   []ticks    // next free time of each slice's atomic unit
+	places   [64]uint64 // places in the slices that this SM's reductions use, a bit each by hash
+	placed   int        // their number
+	dramFree []ticks    // next free time of each queue of DRAM, see memParams.dramQueues
 }
 
 // fetch reads sectors of a line from L2 or DRAM; the request leaves the SM at the given cycle. It returns when the last

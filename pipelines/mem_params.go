@@ -70,6 +70,8 @@ type memParams struct {
 	dramQueueTicks                             ticks // one sector in one of them
 	storeSectorTicks                           ticks
 	storeBuffer                                int
+	combineCycles, combineLines                uint64 // see combine
+	storeHits                                  uint64 // cycles for which stores to a line count as hits
 	atomicLatency                              uint64
 	storePasses                                uint64 // cycles of the shared unit a group of lanes takes
 	storeHeaderTicks, storeBurstTicks          ticks
@@ -108,6 +110,9 @@ func newMemParams(a *configs.Arch, cfg MemConfig) (memParams, error) {
 		storesApart:     l.StoresApart,
 		localStays:      l.LocalStays,
 		l1Ways:          l.L1Ways,
+		combineCycles:   uint64(max(l.CombineCycles, 0)),
+		combineLines:    uint64(max(l.CombineLines, 0)),
+		storeHits:       uint64(max(l.StoreHitCycles, 0)),
 		lineBytes:       l.L1LineBytes,
 		sectorBytes:     uint64(l.SectorBytes),
 		missesInFlight:  l.MissesInFlight,

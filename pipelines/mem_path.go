@@ -69,6 +69,7 @@ type MemTiming struct {
 	SourcesRead uint64 // registers may be overwritten (read dependency barrier)
 	Result      uint64 // the destination can be used; for stores the cycle they leave the SM's front end
 	SlotFree    uint64 // the entry in the sub-partition's queue is free again
+	Left        uint64 // a store has left the SM and what it writes is written: a warp that ends waits for that
 	Complete    uint64 // performed at the memory level: what MEMBAR and the end of a block wait for
 
 	Wavefronts    int // passes through the data stage
@@ -100,9 +101,8 @@ type MemPath struct {
 	misses        leaveRing
 	store         storePort
 	pending       []pendingWrite // combineSets sets of lines that stores wrote in part
-	stores        uint64         // made so far
-	storeOrder    uint64         // lines that entered pending
-	touched       uint64         // lines that stores wrote to
+	entered       uint64         // room that packets have taken there so far
+	touched       uint64         // and stores, those that joined others too
 	moved, stored uint64         // sectors to and from L2, and those of them that were written
 	entry         *cacheLine     // of the latest line that was looked up in l2, nil if it has no place there
 	oldOut        int            // sectors written back by evictOld

@@ -13,7 +13,7 @@ type memQueue struct {
 	all, lg leaveRing
 	port    uint64 // next cycle at which the sub-partition can hand an instruction over
 
-	lines uint64 // of global and local memory that its warps stored to
+	touched uint64 // room that its stores have taken in the store buffer so far
 
 	behind   leaveRing // shared-memory atomics between the port and the banks
 	unitFree uint64    // cycle after the last pass of the newest of them

@@ -53,7 +53,8 @@ func (m *MemPath) accessStore(a MemAccess, t *MemTiming) {
 		length = m.combine(&a, false, t)
 	}
 	if length == 0 { // went along with the store before
-		t.Complete = max(last, m.store.free.cycle()) + p.l2Latency
+		t.Left = max(last, m.store.free.cycle())
+		t.Complete = t.Left + p.l2Latency
 		return
 	}
 	gone := m.send(last, groups, length)
@@ -63,6 +64,7 @@ func (m *MemPath) accessStore(a MemAccess, t *MemTiming) {
 		busy := max(m.far.arrayAll, m.far.dramAll) // written data that has to leave L2 holds up what comes
 		m.store.free = max(m.store.free, busy-min(busy, p.array.slack))
 	}
+	t.Left = max(m.store.free, m.far.arrayAll-min(m.far.arrayAll, p.array.slack*3/4)).cycle()
 	t.Complete = gone + p.l2Latency
 }
 
@@ -90,17 +92,15 @@ func (m *MemPath) allocateLocal(last uint64, t *MemTiming) {
 // pendingWrite is a line that waits in the SM for its turn on the link, and what is known of the writes to it before.
 type pendingWrite struct {
 	line    uint64
-	order   uint64    // lines that entered before it
+	entered uint64    // room that packets had taken when it entered,
+	touched uint64    // that stores had taken when it was last written to, those that joined others too, and
+	own     uint64    // those of the sub-partition that wrote to it last
 	until   uint64    // cycle until which its packet waits
-	store   uint64    // that it entered with, and
-	among   int       // the lines of that
-	touched uint64    // lines that all warps stored to before the last store to it, and
-	lines   uint64    // those that the warps of its sub-partition did
 	since   uint64    // cycle of the first store
 	parts   parts     // of it that were written lately
 	charged bool      // L2's time for that is booked for the present packet
-	slot    int       // warp whose packet waits
 	packet  [2]uint64 // bytes of it
+	slot    int       // warp that wrote to it last
 }
 
 // The table of such lines: sets of ways, found by line number.
@@ -109,43 +109,36 @@ const (
 	combineWays = 4
 )
 
-// What a store waits for further stores of its warp to the same lines: combineWait cycles at least, longer while the link is busy with what
-// is before it, until combineLines other lines have entered. On the H200 four stores of a warp to the words of the same sectors leave as one
-// packet when 11 cycles lie between them (19 of 64 sectors sent) and as four when it is 70; with a second array written in between, all
-// combine from two warps, half from four, none from 16.
-// Both numbers are fits to that. Stores to global memory combine if all their lines are the same, those to local memory line by line: two warps that
-// store to 16 lines, one further each time, combine in part, to 8 wholly, four warps that store to 16 not at all.
-const (
-	combineWait  = 40
-	combineLines = 24
-)
-
-// Windows in cycles: storesHit is how long stores to a line count as hits, partialWindow how long sectors that a warp wrote in part count as begun (a
-// fit: some launches of gemm8's kernels, four of whose warps write each sector, are 10 % slow with 128).
-const (
-	storesHit     = 400
-	partialWindow = 512
-)
-
-// combine merges the store in the line list with an earlier one of the same warp to the same lines, and returns the link's time
-// for what is new. A sector that waits takes further bytes of its warp without another packet, a line further sectors
-// without another header, which carries the byte mask of sectors written in part. A store of another warp ends that: the packet leaves
-// as it is. (The gemm8 kernels, four of whose warps write each sector, come out 23 to 44 % too fast otherwise.)
-// Stores to a waiting line, whichever warp wrote it, are hits, as Nsight Compute counts them.
+// combine merges the stores of the line list with earlier ones to the same lines that wait in the SM, whichever warp made them, and returns the
+// link's time for what is new. A line waits for combineCycles after the last store to it, longer while the link is busy with what is before it, until
+// lines that entered after it have taken the buffer's room, combineLines; a store of less than a word a lane takes twice the room. A sector that waits takes further bytes without
+// another packet, a line further sectors without another header, which carries the byte mask of sectors written in part.
+//
+// Measured on the H200 with stores of bytes and words at lane strides of 16 to 128 bytes, one to 32 warps an SM: back to back, 16 stores of bytes of one warp to 4 or 8 lines leave as one
+// packet, to 16 lines as 16; 8 stores of words to 16 lines as one, to 32 as 8; of four warps to 4 lines each, words as one, bytes one by one. Two warps
+// that write alternate bytes of the same 8 lines share their packets, of 16 lines do not. With 200 cycles between a warp's stores nothing combines.
+// Stores to a waiting line are hits, as Nsight Compute counts them.
 func (m *MemPath) combine(a *MemAccess, local bool, t *MemTiming) (length ticks) {
-	p, q, cycle, slot := &m.par, &m.queues[a.SubPartition], a.Cycle, a.Slot
-	joins := !p.storesApart && !local && m.joins(cycle, slot)
+	p, q, cycle := &m.par, &m.queues[a.SubPartition], a.Cycle
 	among := m.storing(cycle)
-	m.stores++
+	room := uint64(1)
+	if a.Effect.Size < 4 {
+		room = 2
+	}
 	for i := 0; i < m.co.n; i++ {
 		l := &m.co.lines[i]
 		fresh := l.sectors
 		t.L1Sectors += sectorCount(l.sectors)
 		w := m.waiting(l.line)
+		distance := m.entered - w.entered
 		if local {
-			joins = !p.storesApart && w.waits(l.line, slot, cycle, max(m.touched-w.touched, (q.lines-w.lines)*among))
+			distance = m.touched - w.touched
+			if w.slot == a.Slot {
+				distance = max(distance, (q.touched-w.own)*among)
+			}
 		}
-		if w.line == l.line && cycle <= w.since+storesHit {
+		joins := !p.storesApart && w.line == l.line && cycle <= w.until && distance <= p.combineLines && (room > 1 || w.slot == a.Slot)
+		if w.line == l.line && cycle <= w.since+p.storeHits {
 			t.L1SectorHits += sectorCount(l.sectors)
 		} else {
 			before := *w
@@ -153,22 +146,23 @@ func (m *MemPath) combine(a *MemAccess, local bool, t *MemTiming) (length ticks)
 			if before.line == l.line {
 				w.parts = before.parts
 			}
+			joins = false
 		}
 		if joins {
 			fresh &^= p.sectorsOf(w.packet)
 		} else {
-			w.slot, w.packet, w.charged, w.order, w.store, w.among = slot, [2]uint64{}, false, m.storeOrder, m.stores, m.co.n
-			w.until = max(cycle+combineWait, m.store.free.cycle())
-			m.storeOrder++
+			w.packet, w.charged, w.entered = [2]uint64{}, false, m.entered
+			m.entered += room
 		}
-		w.touched, w.lines = m.touched, q.lines
-		m.touched++
-		q.lines++
+		w.touched, w.own = m.touched, q.touched
+		m.touched += room
+		q.touched += room
+		w.until, w.slot = max(cycle+p.combineCycles, m.store.free.cycle()), a.Slot
 		for i := range w.packet {
 			w.packet[i] |= l.mask[i]
 		}
 		part := p.sectorsOf(w.packet) &^ p.wholeSectors(&w.packet)
-		l.array = m.arrayStore(w, cycle, sectorCount(fresh), slot, part)
+		l.array = m.arrayStore(w, cycle, sectorCount(fresh), a.Slot, part)
 		if fresh == 0 {
 			continue
 		}
@@ -179,25 +173,6 @@ func (m *MemPath) combine(a *MemAccess, local bool, t *MemTiming) (length ticks)
 		m.lookupL2(l.line, fresh, true, ticks(cycle)*ticksCycle, t)
 	}
 	return length
-}
-
-// joins says whether the lines of a store are those of one that the same warp made before and that still waits.
-func (m *MemPath) joins(cycle uint64, slot int) bool {
-	store := uint64(0)
-	for i := 0; i < m.co.n; i++ {
-		w := m.waiting(m.co.lines[i].line)
-		if w.line != m.co.lines[i].line || w.slot != slot || cycle > w.until || cycle > w.since+storesHit || m.storeOrder-w.order > combineLines ||
-			w.among != m.co.n || i > 0 && w.store != store {
-			return false
-		}
-		store = w.store
-	}
-	return true
-}
-
-// waits says whether the entry is a packet of the warp for the line that has not left, after that many stores to lines.
-func (w *pendingWrite) waits(line uint64, slot int, cycle, lines uint64) bool {
-	return w.line == line && w.slot == slot && cycle <= w.until && cycle <= w.since+storesHit && lines <= combineLines
 }
 
 // storing is the number of sub-partitions whose stores take turns at the cycle.
@@ -219,7 +194,7 @@ func (m *MemPath) waiting(line uint64) (w *pendingWrite) {
 		if e.line == line {
 			return e
 		}
-		if e.order < w.order || w.line != noLine && e.line == noLine {
+		if e.entered < w.entered || w.line != noLine && e.line == noLine {
 			w = e
 		}
 	}

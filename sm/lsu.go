@@ -122,7 +122,7 @@ func (s *SM) answers(t uint64) {
 				w.copied = max(w.copied, r.timing.Complete)
 			}
 			if r.effect.Store {
-				w.storesOut = max(w.storesOut, r.timing.SlotFree)
+				w.storesOut = max(w.storesOut, r.timing.SlotFree, r.timing.Left)
 			}
 		}
 		s.freeRequests = append(s.freeRequests, r)

@@ -29,7 +29,7 @@ func (c *compiler) call(in *ptx.Instr, s *scope) {
 		}
 		return
 	}
-	if len(in.CallArgs) != len(y.fn.Params) || len(in.CallRet) != len(y.fn.Returns) {
+	if len(in.CallArgs) != len(y.fn.Params) || len(in.CallRet) > len(y.fn.Returns) {
 		b.errorf("%s takes %d arguments and returns %d values", y.name, len(y.fn.Params), len(y.fn.Returns))
 		return
 	}

@@ -332,6 +332,10 @@ func (p *parser) version() bool {
 	return true
 }
 
+// knownTargets are the targets of PTX ISA 1.0 to 9.x (the release notes and the .target directive of the PTX document), and
+// those that only cubins have (sm_21).
+var knownTargets = []int{10, 11, 12, 13, 20, 21, 30, 32, 35, 37, 50, 52, 53, 60, 61, 62, 70, 72, 75, 80, 86, 87, 88, 89, 90, 100, 101, 103, 110, 120, 121}
+
 // target reads .target sm_86, debug: one architecture and any flags. PTX 1.x compilers also wrote compute_10.
 func (p *parser) target() bool {
 	p.advance()
@@ -351,13 +355,9 @@ func (p *parser) target() bool {
 				p.errorAt(at.pos, "write it as .target sm_80", "bad target %s", quote(word))
 				return false
 			}
-			since, known := targetVersions[n]
-			if !known {
-				p.errorAt(at.pos, "known are "+knownTargets(), "unknown target %s", quote(word))
+			if !slices.Contains(knownTargets, n) {
+				p.errorAt(at.pos, "known are sm_"+strings.Trim(strings.ReplaceAll(fmt.Sprint(knownTargets), " ", ", sm_"), "[]"), "unknown target %s", quote(word))
 				return false
-			}
-			if p.m.Major != 0 && 10*p.m.Major+p.m.Minor < since {
-				p.errorAt(at.pos, fmt.Sprintf("write .version %d.%d or newer", since/10, since%10), "PTX %d.%d has no target sm_%s", p.m.Major, p.m.Minor, arch)
 			}
 			p.m.Target, p.m.SM = "sm_"+arch, n
 		} else {
