@@ -101,7 +101,7 @@ func (f *fn) adopt(o *fn) {
 	if o == nil || o == f {
 		return
 	}
-	f.files, f.fileNum, f.shared, f.constMem, f.bank4, f.bank2 = o.files, o.fileNum, o.shared, o.constMem, o.bank4, o.bank2
+	f.files, f.fileNum, f.shared, f.constMem, f.bank4, f.bank2, f.bank2Literals = o.files, o.fileNum, o.shared, o.constMem, o.bank4, o.bank2, o.bank2Literals
 	if f.own != nil {
 		f.localMem = max(f.localMem, o.localMem) // it becomes part of another unit's frame
 	}

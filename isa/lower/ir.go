@@ -42,8 +42,9 @@ type fn struct {
 	shared        int64 // static shared bytes so far
 	localMem      int64 // bytes of local frame so far
 	constMem      []byte
-	bank4         []byte // slots with addresses of globals
-	bank2         []byte // literals
+	bank4         []byte  // slots with addresses of globals
+	bank2         []byte  // literals and tables of indexed branches
+	bank2Literals []int64 // offsets of the literals
 	globals       []isa.Global
 	texRefs       []isa.TexRef
 	constRelocs   []isa.ConstReloc // addresses in constMem

@@ -209,15 +209,18 @@ func (c *constPool) dotImmediate(b *block, out *[]isa.Inst, in *isa.Inst) {
 	}
 }
 
-// bank2Word is the offset of a word with value v in constant bank 2, which the compiler fills with literals.
+// bank2Word is the offset of a word with value v in constant bank 2, which the compiler fills with literals. The tables of indexed
+// branches stand there, too, and get their addresses last: their words are not searched.
 func (f *fn) bank2Word(v uint32) int64 {
-	for i := 0; i+4 <= len(f.bank2); i += 4 {
-		if binary.LittleEndian.Uint32(f.bank2[i:]) == v {
-			return int64(i)
+	for _, at := range f.bank2Literals {
+		if binary.LittleEndian.Uint32(f.bank2[at:]) == v {
+			return at
 		}
 	}
+	at := int64(len(f.bank2))
 	f.bank2 = binary.LittleEndian.AppendUint32(f.bank2, v)
-	return int64(len(f.bank2) - 4)
+	f.bank2Literals = append(f.bank2Literals, at)
+	return at
 }
 
 // pairConstants joins loads of two adjacent constant words in a block into one 64-bit load.
