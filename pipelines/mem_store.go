@@ -27,6 +27,16 @@ func (m *MemPath) send(at uint64, words uint64, length ticks) (gone uint64) {
 	return s.free.cycle()
 }
 
+// left is when the end of a warp no longer waits for the stores so far: the SM has sent them and L2's data array, with all SMs active, has taken all but three quarters of what may
+// wait for it. Without a data array in the description nothing waits.
+func (m *MemPath) left() uint64 {
+	a := &m.par.array
+	if a.write == 0 {
+		return 0
+	}
+	return max(m.store.free, m.far.arrayAll-min(m.far.arrayAll, a.slack*3/4)).cycle()
+}
+
 // accessStore is a store to global or local memory. Both are written through to L2. Global stores are not allocated in L1; a line that
 // L1 holds is updated, so a following load still hits. Local stores are allocated in L1.
 func (m *MemPath) accessStore(a MemAccess, t *MemTiming) {
@@ -53,8 +63,8 @@ func (m *MemPath) accessStore(a MemAccess, t *MemTiming) {
 		length = m.combine(&a, false, t)
 	}
 	if length == 0 { // went along with the store before
-		t.Left = max(last, m.store.free.cycle())
-		t.Complete = t.Left + p.l2Latency
+		t.Left = m.left()
+		t.Complete = max(last, m.store.free.cycle()) + p.l2Latency
 		return
 	}
 	gone := m.send(last, groups, length)
@@ -64,7 +74,7 @@ func (m *MemPath) accessStore(a MemAccess, t *MemTiming) {
 		busy := max(m.far.arrayAll, m.far.dramAll) // written data that has to leave L2 holds up what comes
 		m.store.free = max(m.store.free, busy-min(busy, p.array.slack))
 	}
-	t.Left = max(m.store.free, m.far.arrayAll-min(m.far.arrayAll, p.array.slack*3/4)).cycle()
+	t.Left = m.left()
 	t.Complete = gone + p.l2Latency
 }
 
