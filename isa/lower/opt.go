@@ -441,7 +441,8 @@ func (f *fn) emitAdd64(out *[]isa.Inst, in *isa.Inst) bool {
 
 // expandAdd64 emits the two halves with the carry between them; three addends carry up to 2.
 func (f *fn) expandAdd64(out *[]isa.Inst, in *isa.Inst) {
-	three := !isZero(in.Src[2]) // a third addend of the high word alone brings no carry
+	// A third addend of the high word alone brings no carry, but its negation does: that of a zero low word is one.
+	three := !isZero(in.Src[2]) || in.Src[2].Is(isa.Neg) || in.Src[5].Is(isa.Neg)
 	if !three && isZero(in.Src[5]) {
 		// A half that adds nothing: no carry is possible.
 		for k := range 2 {
