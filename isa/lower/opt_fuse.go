@@ -99,10 +99,19 @@ func (u *fuser) inner(o *isa.Operand) *isa.Inst {
 	return u.definition(id)
 }
 
-// definition is the only definition of a register, if its sources still have their values here.
+// definition is the only definition of a register, if its sources still have their values here and it is not outside of a loop that
+// this is in.
 func (u *fuser) definition(id int) *isa.Inst {
+	if d := &u.defs[id]; d.b != nil && d.b.depth < u.b.depth {
+		return nil
+	}
+	return u.anyDefinition(id)
+}
+
+// anyDefinition is the only definition of a register, outside of a loop too, if its sources still have their values here.
+func (u *fuser) anyDefinition(id int) *isa.Inst {
 	d := &u.defs[id]
-	if !d.value() || d.b == nil || d.b.depth < u.b.depth {
+	if !d.value() || d.b == nil {
 		return nil
 	}
 	in := &d.b.insts[d.i]
@@ -180,6 +189,9 @@ func (u *fuser) fuseAdd(in *isa.Inst) bool {
 		if len(t) == 2 && u.fuseShift(in, t[k], t[1-k]) {
 			return true
 		}
+		if len(t) == 2 && u.fuseSharedProduct(in, t[k], t[1-k]) {
+			return true
+		}
 		if d == nil || len(t) > 2 {
 			continue
 		}
@@ -225,6 +237,27 @@ func (u *fuser) fuseAdd(in *isa.Inst) bool {
 		}
 	}
 	return false
+}
+
+// fuseSharedProduct makes one instruction of the addition of a product that several additions, and nothing else, read: ptxas 13.0
+// multiplies again in each.
+func (u *fuser) fuseSharedProduct(in *isa.Inst, product, other isa.Operand) bool {
+	if u.f.t.SM < 70 || product.Kind != isa.KindReg || product.Reg < isa.VirtualBase || product.Flags != 0 {
+		return false
+	}
+	id := u.n.of(isa.KindReg, product.Reg)
+	if id >= len(u.defs) || u.uses[id] < 2 || u.sums[id] < u.uses[id] {
+		return false
+	}
+	d := u.definition(id)
+	if d == nil || d.Op != isa.OpIMAD || d.Mod.Flags != 0 || d.NDst != 1 || !isZero(d.Src[2]) || d.Src[0].Flags|d.Src[1].Flags != 0 || d.Src[0].Kind == isa.KindImm || d.Src[1].Kind == isa.KindImm {
+		return false
+	}
+	in.Op, in.Mod, in.NDst, in.NSrc = isa.OpIMAD, d.Mod, 1, 3
+	in.Src = [isa.MaxSrc]isa.Operand{d.Src[0], d.Src[1], other}
+	in.Dst[1], in.Dst[2] = isa.Operand{}, isa.Operand{}
+	u.leave(d, id, product)
+	return true
 }
 
 // fuseOldAdd makes IADD3 and ISCADD of two-operand additions on Maxwell and Pascal.

@@ -53,7 +53,7 @@ func (u *fuser) fuseShift(in *isa.Inst, shifted, other isa.Operand) bool {
 	if id >= len(u.defs) {
 		return false
 	}
-	d := u.definition(id)
+	d := u.anyDefinition(id)
 	if d == nil || d.Op != isa.OpSHF || other.Imm >= dynamicShared/2 && other.Kind == isa.KindImm {
 		return false
 	}
@@ -68,7 +68,7 @@ func (u *fuser) fuseShift(in *isa.Inst, shifted, other isa.Operand) bool {
 		return true
 	}
 	switch {
-	case isShiftLeft(d) && (alone || u.sums[id]+u.differences[id] >= u.uses[id]):
+	case (isShiftLeft(d) || constShiftLeft(d)) && (alone || u.sums[id]+u.differences[id] >= u.uses[id]):
 		if shifted.Flags == 0 {
 			return into(isa.OpLEA, isa.Mod{}, d.Src[0], other, d.Src[1])
 		}
@@ -110,6 +110,16 @@ func isShiftLeft(in *isa.Inst) bool {
 	}
 	n, ok := constant(in.Src[1])
 	return ok && n < 32 && n > 0
+}
+
+// constShiftLeft says that the instruction is a 32-bit left shift of a word of a constant bank by a constant from 1 to 31.
+func constShiftLeft(in *isa.Inst) bool {
+	if in.Op != isa.OpSHF || in.Src[0].Kind != isa.KindConst || in.Src[0].Reg != isa.RZ {
+		return false
+	}
+	word := *in
+	word.Src[0] = isa.R(isa.VirtualBase)
+	return isShiftLeft(&word)
 }
 
 // isShiftRight says that the instruction is an unsigned 32-bit right shift of a register by a constant from 1 to 31.

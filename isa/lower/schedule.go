@@ -125,7 +125,7 @@ func (f *fn) setInsts(insts [][]isa.Inst) {
 // scheduleTargets are the register counts that arrangeCode schedules for, in this order: the scheduler's estimate leaves out
 // what tuples and other blocks need, so that more registers than aimed at can come out.
 func scheduleTargets(target int) []int {
-	return []int{target, target - target/8, target - target/4, target / 2}
+	return []int{target, target - 1, target - 2, target - 3, target - 4, target - 6, target - 8, target - target/3, target / 2}
 }
 
 // node is an instruction in the dependence graph of a block.

@@ -8,7 +8,8 @@ import (
 
 // list is a list scheduler from the block's end to its start, as ptxas's is: of the instructions that nothing behind them has to wait
 // for, the last in the program. So everything stands as late as its latency allows, and loads stand in groups, each group behind
-// all of its addresses and ahead of all that reads it, as far as registers go. Where they do not, what needs fewer goes first.
+// all of its addresses and ahead of all that reads it, as far as registers go. Where they do not, what needs fewer goes first; how many the
+// block has already needed behind an instruction it may use before it too.
 func (s *scheduler) list(in, out bitset) []int32 {
 	n := len(s.nodes)
 	preds := make([][]edge, n)
@@ -44,7 +45,7 @@ func (s *scheduler) list(in, out bitset) []int32 {
 		best, bestKey := -1, candidate{}
 		for k, i := range ready {
 			c := candidate{index: i, wait: max(0, late[i]-now), delta: s.delta(i)}
-			if c.load = s.insts[i].Class() == isa.ClassLDG; c.load && c.wait <= loadGroup {
+			if s.insts[i].Class() == isa.ClassLDG && c.wait <= loadGroup {
 				c.wait = 0
 			}
 			c.over[0] = c.delta[0] > 0 && pressure[0]+c.delta[0] > target
@@ -71,6 +72,7 @@ func (s *scheduler) list(in, out bitset) []int32 {
 				pressure[s.file(r)]++
 			}
 		}
+		target = max(target, pressure[0]) // what the block needs anyway it may use elsewhere too
 		for _, e := range preds[i] {
 			late[e.to] = max(late[e.to], now+e.lat)
 			if left[e.to]--; left[e.to] == 0 {
@@ -113,7 +115,6 @@ func (s *scheduler) file(r int32) int {
 // candidate is what the scheduler compares.
 type candidate struct {
 	index, wait int32
-	load        bool    // from global memory
 	delta       [2]int  // change of live general registers and predicates
 	over        [2]bool // it would need more of them than the scheduler wants
 }
@@ -132,9 +133,6 @@ func (c *candidate) better(o *candidate) bool {
 	}
 	if c.wait != o.wait {
 		return c.wait < o.wait
-	}
-	if c.load != o.load {
-		return c.load
 	}
 	return c.index > o.index
 }
