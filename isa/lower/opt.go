@@ -47,10 +47,11 @@ func (f *fn) optimise() {
 	f.vectorise()
 	f.unroll()
 	f.ifConvert()
+	f.hoistBases(true)
 	if !f.separateCode() && !spins {
 		f.uniformBases()
 	}
-	f.hoistBases()
+	f.hoistBases(false)
 	if f.repeatsReciprocal() {
 		f.valueNumber()
 		f.removeDead()

@@ -123,12 +123,12 @@ func (p *basePass) windowStart(o isa.Operand) (off uint32, ok bool) {
 	return 0, false
 }
 
-// makeUniform lets the bases be computed on the uniform datapath, from the rank that instruction i of the block reads, and as
+// makeUniform lets the bases be computed on the uniform datapath, from the rank that instruction i of the block reads; in a loop as
 // early as in a block that is executed in the same rounds.
 func (p *basePass) makeUniform(b *block, i int, bases []windowBase, all bool) {
 	f, s2r := p.f, &b.insts[i]
 	to, at := b, i
-	for d := b.idom; d != nil && d.loop == b.loop && postDominates(b, d); d = d.idom {
+	for d := b.idom; b.loop != nil && d != nil && d.loop == b.loop && postDominates(b, d); d = d.idom {
 		if to, at = d, len(d.insts); d.terminator() != nil {
 			at--
 		}

@@ -242,7 +242,7 @@ func (u *fuser) fuseAdd(in *isa.Inst) bool {
 // fuseSharedProduct makes one instruction of the addition of a product that several additions, and nothing else, read: ptxas 13.0
 // multiplies again in each.
 func (u *fuser) fuseSharedProduct(in *isa.Inst, product, other isa.Operand) bool {
-	if u.f.t.SM < 70 || product.Kind != isa.KindReg || product.Reg < isa.VirtualBase || product.Flags != 0 {
+	if u.f.t.SM < 70 || product.Kind != isa.KindReg || product.Reg < isa.VirtualBase || product.Flags != 0 || other.Kind == isa.KindReg && other.Reg == product.Reg {
 		return false
 	}
 	id := u.n.of(isa.KindReg, product.Reg)

@@ -2,21 +2,24 @@ package lower
 
 import "github.com/sarchlab/smsim/isa"
 
-// hoistBases moves the base addresses of shared memory that are not uniform out of innermost loops, as the compiler does.
-func (f *fn) hoistBases() {
-	f.hoist(func(in *isa.Inst, _ bool) bool { return in.Op == isa.OpS2R })
+// hoistBases moves the base addresses of shared memory out of loops of one block, and those that are not uniform out of all innermost
+// loops, as the compiler does.
+func (f *fn) hoistBases(uniform bool) {
+	f.hoist(func(in *isa.Inst, l *loop, _ bool) bool {
+		return in.Op == isa.OpS2R && (!uniform || len(l.blocks) == 1)
+	})
 }
 
-// hoistInvariants moves loop-invariant code out of innermost loops, as the compiler does: expensive instructions (reciprocals, conversions, high products: what a division
-// by an invariant expands to) with all that they need and all else that is invariant in the expansion, where every round
-// executes them. Other invariant code stays where the PTX has it: its
-// front end has done that work, and what it left inside saves registers.
+// hoistInvariants moves loop-invariant code out of innermost loops, as the compiler does: expensive instructions (reciprocals,
+// conversions, high products: what a division by an invariant expands to) with all that they need and all else that is invariant in the
+// expansion, where every round executes them. Other invariant code stays where the PTX has it: its front end has done that work, and
+// what it left inside saves registers.
 func (f *fn) hoistInvariants() {
-	f.hoist(func(in *isa.Inst, everyRound bool) bool { return everyRound && expensive(in) })
+	f.hoist(func(in *isa.Inst, _ *loop, everyRound bool) bool { return everyRound && expensive(in) })
 }
 
 // hoist moves the wanted instructions that do not change in an innermost loop out of it, and what they need.
-func (f *fn) hoist(wanted func(in *isa.Inst, everyRound bool) bool) {
+func (f *fn) hoist(wanted func(in *isa.Inst, l *loop, everyRound bool) bool) {
 	n := f.numbering()
 	v := &numberer{f: f, n: n, defs: f.defSites(n)}
 	for _, l := range f.loops {
@@ -36,7 +39,7 @@ type invariant struct {
 	needed bool
 }
 
-func (f *fn) hoistFrom(l *loop, to *block, v *numberer, wanted func(in *isa.Inst, everyRound bool) bool) {
+func (f *fn) hoistFrom(l *loop, to *block, v *numberer, wanted func(in *isa.Inst, l *loop, everyRound bool) bool) {
 	var list []invariant
 	from := map[int]int{} // register -> its definition in list
 	calls := l.calls()
@@ -65,7 +68,7 @@ func (f *fn) hoistFrom(l *loop, to *block, v *numberer, wanted func(in *isa.Inst
 				continue
 			}
 			f.defs(in, v.n, func(id int) { from[id] = len(list) })
-			list = append(list, invariant{b: b, i: i, needed: wanted(in, everyRound)})
+			list = append(list, invariant{b: b, i: i, needed: wanted(in, l, everyRound)})
 		}
 	}
 	divisions := map[isa.SourcePos]bool{}
