@@ -27,8 +27,8 @@ type localPlace struct {
 }
 
 // An access with a variable index costs two instructions for each element of an array in registers. On average over all accesses that may
-// be 7 where these are stores and 9.5 where they are loads, in halves here; a loop counts ten times. Of 250 arrays compiled with ptxas 13.0 this
-// chooses otherwise for three.
+// be 7 where these are stores and 9.5 where they are loads, in halves here; a loop counts ten times. Of 221 arrays compiled with ptxas 13.0 this
+// chooses otherwise for seven.
 const (
 	storeLimit = 14
 	loadLimit  = 19
