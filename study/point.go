@@ -84,6 +84,7 @@ func (c *compiler) time(pt point, m *machine, p *isa.Program, progress func(ende
 			r.WorkCycle = r.Work / float64(r.Cycles)
 		}
 	}
+	r.ran = outputs(pt.c, bufs)
 	v, err := c.check(pt.c, m, p, launch, bufs, blocks, total, r.WarpInstructions)
 	if err != nil {
 		return nil, err

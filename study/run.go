@@ -37,6 +37,7 @@ type Run struct {
 	LocalBytes int      `json:"local_bytes"` // a thread
 
 	written []writtenBuffer // for comparing outputs; nil unless asked for
+	ran     []Output        // Outputs as the simulated blocks have left them, before a check executes the others
 }
 
 // Output describes a buffer that the kernel writes, after the run.

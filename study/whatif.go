@@ -388,7 +388,7 @@ func (b *bench) point(base *Run, changes []Change, row []string, explain bool) P
 	p.Cycles, p.IPC, p.Limiter, p.Registers, p.Occupancy = run.Cycles, run.IPC, run.Limiter, run.Registers, run.Occupancy.Achieved
 	p.SpeedUp = float64(base.Cycles) / float64(max(1, run.Cycles))
 	// The SM may run another share of the grid (sms), so that outputs are compared only where the same blocks ran.
-	p.SameOutputs = slices.EqualFunc(base.Outputs, run.Outputs, func(x, y Output) bool { return x.FNV1a64 == y.FNV1a64 })
+	p.SameOutputs = slices.EqualFunc(base.ran, run.ran, func(x, y Output) bool { return x.FNV1a64 == y.FNV1a64 })
 	if explain {
 		e := pairOf(base, run)
 		e.Variant, e.Difference, e.OutputsEqual = strings.Join(p.Set, " "), nil, p.SameOutputs

@@ -110,6 +110,9 @@ func readError(name string, err error) error {
 
 // similar suggests a file of the same directory or a bundled workload.
 func similar(name string) string {
+	if slices.Contains(workloads.BundledNames(), name) {
+		return fmt.Sprintf("; %s is a bundled workload, and a file is wanted here", name)
+	}
 	var files []string
 	if entries, err := os.ReadDir(filepath.Dir(name)); err == nil {
 		for _, e := range entries {

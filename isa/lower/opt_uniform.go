@@ -116,8 +116,8 @@ func (f *fn) uniformity() *uniformity {
 // varies says that the instruction's result can differ between lanes.
 func (u *uniformity) varies(in *isa.Inst) bool {
 	switch in.Class() {
-	case isa.ClassLDG, isa.ClassLDS: // of one address all lanes load the same
-		if in.Mod.Has(isa.ModStrong) {
+	case isa.ClassLDG, isa.ClassLDS: // of one address all lanes load the same, but a generic one may be of local memory
+		if in.Mod.Has(isa.ModStrong) || in.Op == isa.OpLD {
 			return true
 		}
 	case isa.ClassLDL, isa.ClassATOMG, isa.ClassATOMS, isa.ClassTEX, isa.ClassSHFL, isa.ClassMATCH:

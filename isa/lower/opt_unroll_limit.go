@@ -162,20 +162,21 @@ func addsConstant(in *isa.Inst) (isa.Reg, bool) {
 // short says that the loop's body is not too long for four copies.
 func (c *loopBody) short() bool {
 	f := c.f
-	u := f.uniformity()
-	parts := u.divergentBranch(c.latch)
 	var count partialCount
+	together, store := false, false // lanes execute something together; some store to global memory
 	for _, b := range c.blocks {
 		count.add(b.partial)
 		for i := range b.insts {
 			in := &b.insts[i]
-			if isWarpWide(in) && in.Op != isa.OpWARPSYNC && in.Op != isa.OpBAR && (f.t.SM < 90 || parts) {
-				return false
-			}
-			if parts && in.Class() == isa.ClassSTG { // probed with 30 loops: lanes that part and store to global memory keep their loop
-				return false
-			}
+			together = together || isWarpWide(in) && in.Op != isa.OpWARPSYNC && in.Op != isa.OpBAR
+			store = store || in.Class() == isa.ClassSTG
 		}
 	}
-	return count.within()
+	switch {
+	case !count.within(), together && f.t.SM < 90:
+		return false
+	case together || store: // probed with 30 loops: lanes that part and store to global memory keep their loop
+		return !f.uniformity().divergentBranch(c.latch)
+	}
+	return true
 }

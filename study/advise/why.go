@@ -27,7 +27,7 @@ func why(p *study.Pair, trades bool) string {
 	case fewer < 0.999 && trades:
 		return fmt.Sprintf("%.2fx as many warp-instructions run, for a slow pipe that is not the limit here: %s", 1/fewer, limit(a))
 	case fewer < 0.999:
-		return fmt.Sprintf("emulated: %s runs %.2fx as many warp-instructions with it (more of %s); %s", a.Arch, 1/fewer, grown(p), limitMoves(a, b))
+		return fmt.Sprintf("%s runs %.2fx as many warp-instructions with it (more of %s); %s", a.Arch, 1/fewer, grown(p), limitMoves(a, b))
 	}
 	cause := "the instructions saved do not load what limits it"
 	switch a.Limiter.Kind {
