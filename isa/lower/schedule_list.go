@@ -45,7 +45,7 @@ func (s *scheduler) list(in, out bitset) []int32 {
 		best, bestKey := -1, candidate{}
 		for k, i := range ready {
 			c := candidate{index: i, wait: max(0, late[i]-now), delta: s.delta(i)}
-			if s.insts[i].Class() == isa.ClassLDG && c.wait <= loadGroup {
+			if c.load = s.insts[i].Class() == isa.ClassLDG; c.load && c.wait <= loadGroup {
 				c.wait = 0
 			}
 			c.over[0] = c.delta[0] > 0 && pressure[0]+c.delta[0] > target
@@ -115,6 +115,7 @@ func (s *scheduler) file(r int32) int {
 // candidate is what the scheduler compares.
 type candidate struct {
 	index, wait int32
+	load        bool    // from global memory
 	delta       [2]int  // change of live general registers and predicates
 	over        [2]bool // it would need more of them than the scheduler wants
 }
@@ -133,6 +134,9 @@ func (c *candidate) better(o *candidate) bool {
 	}
 	if c.wait != o.wait {
 		return c.wait < o.wait
+	}
+	if c.load != o.load {
+		return c.load
 	}
 	return c.index > o.index
 }
