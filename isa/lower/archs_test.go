@@ -1,6 +1,7 @@
 package lower
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -51,6 +52,34 @@ func TestFewRegisters(t *testing.T) {
 		p := compileAndCompare(t, modules[l.file], &l, testTarget(sm), Options{MaxRegs: 16})
 		if p != nil && p.Regs > 16 {
 			t.Errorf("sm_%d %s: %d registers, 16 were allowed", sm, l.kernel, p.Regs)
+		}
+	}
+}
+
+// TestFewRegistersForPairs spills pairs whose first word is read by the same instruction on its own.
+func TestFewRegistersForPairs(t *testing.T) {
+	var text strings.Builder
+	text.WriteString(".reg .b64 %e<8>; .reg .pred %t; .reg .b32 %n;\n")
+	for i := range 8 {
+		fmt.Fprintf(&text, "mad.wide.u32 %%e%d, %%a, %d, %%y;\n", i, 2*i+3)
+	}
+	text.WriteString("mov.u32 %n, 0;\nL: .pragma \"nounroll\";\n")
+	for i := range 7 {
+		fmt.Fprintf(&text, "mad.lo.s64 %%e%d, %%e%d, %%e%d, %%e%d;\n", i, i, i+1, i)
+	}
+	text.WriteString("add.u32 %n, %n, 1; setp.lt.u32 %t, %n, %b; @!%t bra E; setp.lt.u32 %t, %n, 5; @%t bra L;\nE:\n")
+	for i := range 7 {
+		fmt.Fprintf(&text, "xor.b64 %%e7, %%e7, %%e%d;\n", i)
+	}
+	text.WriteString("mov.b64 {%a, %b}, %e7; xor.b32 %d, %a, %b;\n")
+	plain, target := compileAlgebra(t, text.String(), 90, Options{NoOptimise: true})
+	want := runAlgebra(t, plain, target)
+	for _, sm := range []int{35, 52, 61, 70, 75, 86, 90, 100, 120} {
+		for _, opt := range []Options{{MaxRegs: 16}, {MaxRegs: 16, NoOptimise: true}, {MaxRegs: 20}} {
+			p, target := compileAlgebra(t, text.String(), sm, opt)
+			if runAlgebra(t, p, target) != want {
+				t.Errorf("sm_%d %+v gives another result than unoptimised code", sm, opt)
+			}
 		}
 	}
 }

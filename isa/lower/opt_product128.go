@@ -71,6 +71,13 @@ func (s *productSharer) wide(b *block, o isa.Operand, part int) (*isa.Inst, int)
 	return in, at
 }
 
+// results says that all that an instruction writes is written once.
+func (s *productSharer) results(in *isa.Inst) bool {
+	ok := true
+	s.f.defs(in, s.n, func(id int) { ok = ok && id < len(s.defs) && s.defs[id].value() })
+	return ok
+}
+
 // values says that the sources of an instruction never change.
 func (s *productSharer) values(in *isa.Inst) bool {
 	ok := true
@@ -99,6 +106,9 @@ func (s *productSharer) share(b *block) bool {
 			if first == nil || low == nil || !isZero(first.Src[2]) || !isZero(low.Src[2]) || !s.values(first) || !s.values(second) || !s.values(low) {
 				continue
 			}
+			if !s.results(carry) || !s.results(first) || !s.results(second) { // they may move up
+				continue
+			}
 			if i, ok := s.sum(b, t[1-k], factorsOf(first), factorsOf(second)); ok {
 				s.join(b, i, j, at1, at2)
 				return true
@@ -112,7 +122,7 @@ func (s *productSharer) share(b *block) bool {
 func (s *productSharer) sum(b *block, high isa.Operand, x, y factors) (int, bool) {
 	for i := range b.insts {
 		in := &b.insts[i]
-		if in.Op != isa.OpIADD3 || in.Mod.Flags&^modKeep != 0 || !plainPreds(in) || in.Guard.Kind != isa.KindNone || in.Dst[0].Kind != isa.KindReg || in.Dst[0].Reg < isa.VirtualBase {
+		if in.Op != isa.OpIADD3 || in.Mod.Flags&^modKeep != 0 || !plainPreds(in) || in.Guard.Kind != isa.KindNone || in.Dst[0].Kind != isa.KindReg || in.Dst[0].Reg < isa.VirtualBase || !s.results(in) {
 			continue
 		}
 		t := terms(in, 3)

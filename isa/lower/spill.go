@@ -185,12 +185,12 @@ func (f *fn) rewriteSpills(home map[isa.Reg]int64, predHome map[isa.Reg]isa.Reg)
 					if o.Reg < isa.VirtualBase {
 						return
 					}
-					regs := []isa.Reg{o.Reg}
-					if o.Flags&(flagPair|flagQuad) != 0 {
-						regs = f.tuples[o.Reg]
-					}
 					if _, ok := home[o.Reg]; !ok {
 						return
+					}
+					regs := []isa.Reg{o.Reg}
+					if o.Flags&(flagPair|flagQuad) != 0 || !def && readsTuple(&in, o.Reg) {
+						regs = f.tuples[o.Reg]
 					}
 					t, have := local[o.Reg]
 					if !have {
@@ -239,6 +239,16 @@ func (f *fn) rewriteSpills(home map[isa.Reg]int64, predHome map[isa.Reg]isa.Reg)
 		}
 		b.insts = out
 	}
+}
+
+// readsTuple says that the instruction reads a tuple that begins with the register; it may read the register as a word too.
+func readsTuple(in *isa.Inst, r isa.Reg) bool {
+	for i := range in.Src[:in.NSrc] {
+		if o := &in.Src[i]; (o.Kind == isa.KindReg || o.Kind == isa.KindMem) && o.Reg == r && o.Flags&(flagPair|flagQuad) != 0 {
+			return true
+		}
+	}
+	return false
 }
 
 func (f *fn) spillLoad(r isa.Reg, slot int64, pos isa.SourcePos) isa.Inst {
