@@ -5,6 +5,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/sarchlab/smsim/isa"
 )
 
 // codeForm is a piece of PTX and how many instructions of some kinds its code has.
@@ -77,5 +79,35 @@ func TestCodeForms(t *testing.T) {
 	}
 	if len(forms) < 16 {
 		t.Fatalf("only %d forms", len(forms))
+	}
+}
+
+// TestCodeFormsTableSize compiles a chain of comparisons behind an indexed branch whose table leaves room in constant bank 2 or none.
+func TestCodeFormsTableSize(t *testing.T) {
+	for length, want := range map[int]int{64: 2, 16000: 1} {
+		text := ".reg .pred %t<9>; .reg .b32 %n; rem.u32 %n, %a, " + fmt.Sprint(length) + ";\nts: .branchtargets S" +
+			strings.Repeat(", T, S", length/2-1) + ", T;\nbrx.idx %n, ts;\n" +
+			"S: xor.b32 %b, %b, 77; bra.uni U;\nT: popc.b32 %b, %b;\nU: and.b32 %n, %c, 7; mov.u32 %d, %b;\n"
+		for k := range 5 {
+			text += fmt.Sprintf("setp.eq.s32 %%t%d, %%n, %d; @%%t%d bra L%d;\n", k, k, k, k%2)
+		}
+		text += "bra.uni V;\nL0: mad.lo.s32 %d, %a, %c, 5; bra.uni V;\nL1: mad.lo.s32 %d, %b, %c, 9;\nV: xor.b32 %d, %d, %i;\n"
+		plain, target := compileAlgebra(t, text, 90, Options{NoOptimise: true})
+		results := runAlgebra(t, plain, target)
+		for _, sm := range []int{75, 90} {
+			p, target := compileAlgebra(t, text, sm, Options{})
+			if runAlgebra(t, p, target) != results {
+				t.Errorf("table of %d: sm_%d gives another result than unoptimised code", length, sm)
+			}
+			tables := 0
+			for i := range p.Insts {
+				if p.Insts[i].Op == isa.OpBRX {
+					tables++
+				}
+			}
+			if bytes := len(p.ConstBanks[2]); tables != want || bytes > 1<<16 {
+				t.Errorf("table of %d: sm_%d has %d tables, want %d; %d bytes in bank 2", length, sm, tables, want, bytes)
+			}
+		}
 	}
 }

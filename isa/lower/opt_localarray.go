@@ -92,9 +92,13 @@ func (f *fn) findAccesses(arrays []*localArray) bool {
 					if !ok || !addAccess(arrays, localAccess{b, i, p}, in) {
 						return false
 					}
-				} else if ok {
-					address = true
+					continue
 				}
+				address = address || ok || o.Kind == isa.KindConst && o.Reg == stackReg
+				f.members(&o, func(kind isa.OperandKind, r isa.Reg) {
+					_, ok := derived[r]
+					address = address || kind == isa.KindReg && ok
+				})
 			}
 			if !address {
 				continue
@@ -113,15 +117,16 @@ func (f *fn) findAccesses(arrays []*localArray) bool {
 	return true
 }
 
-// addAccess adds the access to the array it belongs to.
+// addAccess adds the access to the array it belongs to. With an index that is known only of a single array: the fixed part of an address
+// may lie in another one (B[i-1] in what stands before B).
 func addAccess(arrays []*localArray, x localAccess, in *isa.Inst) bool {
 	for _, a := range arrays {
 		if int64(in.Mod.Size) != a.width && (a.width != 4 || in.Mod.Size < 4 || x.index.Kind != isa.KindNone) {
 			return false
 		}
 		inside := x.at >= a.at && x.at+int64(in.Mod.Size) <= a.at+a.size
-		if x.index.Kind != isa.KindNone && len(arrays) == 1 {
-			inside = true
+		if x.index.Kind != isa.KindNone {
+			inside = len(arrays) == 1
 		}
 		if inside && a.size%a.width == 0 && (x.at-a.at)%a.width == 0 {
 			a.accesses = append(a.accesses, x)
@@ -226,7 +231,11 @@ func (f *fn) moveToRegisters(a *localArray, moves map[*block]map[int]wordMove) {
 
 // rewriteAccesses replaces accesses by moves.
 func (f *fn) rewriteAccesses(moves map[*block]map[int]wordMove) {
-	for b, list := range moves {
+	for _, b := range f.rpo {
+		list := moves[b]
+		if len(list) == 0 {
+			continue
+		}
 		var out []isa.Inst
 		for i, in := range b.insts {
 			m, ok := list[i]

@@ -45,7 +45,7 @@ type chainFinder struct {
 	uses  []int32
 	defs  []defSite
 	next  map[*block]*block // what a block falls into
-	taken map[*block]bool   // later blocks of chains
+	taken map[*block]bool   // later blocks of chains, also of those that stay
 }
 
 // chain is the longest chain that starts with the block and makes a table: the word compared, the constants, and where control goes
@@ -75,6 +75,9 @@ func (c *chainFinder) chain(b *block) (w isa.Operand, cases []tableCase, other *
 	}
 	for _, x := range blocks[1:k] {
 		c.taken[x] = true
+	}
+	if int64(len(c.f.bank2))+4*places(all[:k]) > tableBytes {
+		return w, nil, nil
 	}
 	return w, all[:k], rests[k-1]
 }
@@ -110,6 +113,16 @@ func (c *chainFinder) comparison(b *block) (w isa.Operand, one tableCase, other 
 // do not; the limit between is assumed.
 const tableSpread = 10
 
+// tableBytes is how much of constant bank 2 may be full after a table: of the bank's 64 KB some stay for literals (assumed). Chains whose
+// tables need more stay comparisons.
+const tableBytes = 60 << 10
+
+// places is how many places a table of the cases has, with the last one for words that are none of the constants.
+func places(cases []tableCase) int64 {
+	low, high := span(cases)
+	return int64(high) - int64(low) + 2
+}
+
 // dense says that the constants lie near one another.
 func dense(cases []tableCase) bool {
 	low, high := span(cases)
@@ -129,13 +142,13 @@ func span(cases []tableCase) (low, high int32) {
 // their distance from the first gives it.
 func (f *fn) tableBranch(b *block, w isa.Operand, cases []tableCase, other *block) {
 	pos := b.terminator().Pos
-	low, high := span(cases)
-	places := make([]*block, int64(high)-int64(low)+2)
-	for i := range places {
-		places[i] = other
+	low, _ := span(cases)
+	targets := make([]*block, places(cases))
+	for i := range targets {
+		targets[i] = other
 	}
 	for _, x := range slices.Backward(cases) { // of the same constant the first counts
-		places[int64(int32(x.value))-int64(low)] = x.to
+		targets[int64(int32(x.value))-int64(low)] = x.to
 	}
 	b.insts = b.insts[:len(b.insts)-1]
 	b.to = nil
@@ -144,7 +157,7 @@ func (f *fn) tableBranch(b *block, w isa.Operand, cases []tableCase, other *bloc
 	if low != 0 {
 		w = x.add(auto, w, imm(uint32(-low)))
 	}
-	x.jumpIndexed(x.minmax(auto, w, imm(uint32(len(places)-1)), false, isa.U32), places, false)
+	x.jumpIndexed(x.minmax(auto, w, imm(uint32(len(targets)-1)), false, isa.U32), targets, false)
 	for i := from; i < len(b.insts); i++ {
 		b.insts[i].Pos = pos
 	}
