@@ -81,6 +81,7 @@ func (f *fn) spillUnits(a *allocation, ids []int32) {
 	if f.unspillable == nil {
 		f.unspillable = map[int32]bool{}
 	}
+	before := f.numbering()
 	// Every register that shares the place of a chosen one gets the same slot.
 	home := map[isa.Reg]int64{}
 	predHome := map[isa.Reg]isa.Reg{}
@@ -115,7 +116,6 @@ func (f *fn) spillUnits(a *allocation, ids []int32) {
 	for r := range home {
 		f.unpass(r)
 	}
-	before := f.numbering()
 	f.rewriteSpills(home, predHome)
 	after := f.numbering()
 	// Temporaries made here must not be spilled again. Dense numbers of general registers stay; the others move.
