@@ -67,8 +67,12 @@ func NewConstCache(a *configs.Arch, cold bool) (*ConstCache, error) {
 	return c, nil
 }
 
-// partsOfLine is the number of first-level lines in a line of the second level that are told apart.
-const partsOfLine = 4
+// partsOfLine is the number of first-level lines in a line of the second level that are told apart, partOwners that of first levels: of more
+// sub-partitions than seven some share theirs.
+const (
+	partsOfLine = 4
+	partOwners  = 32 / partsOfLine
+)
 
 // Operand looks up a constant operand of an instruction that could issue at the cycle. ready is the first cycle at which
 // it has the value: the same cycle when the first level holds it. The miss is under way after the first call; calling
@@ -163,7 +167,7 @@ func (c *ConstCache) lookup(first *sectorCache, n int, cycle uint64, bank uint8,
 			there.ready = at
 		}
 	}
-	part := uint32(1) << (partsOfLine*n + int(addr>>c.lineShift&(1<<(c.secondShift-c.lineShift)-1)%partsOfLine))
+	part := uint32(1) << (partsOfLine*(n%partOwners) + int(addr>>c.lineShift&(1<<(c.secondShift-c.lineShift)-1)%partsOfLine))
 	if there == nil || there.sectors&part == 0 {
 		bit = ^uint32(0)
 	}

@@ -119,8 +119,8 @@ const (
 	combineWays = 4
 )
 
-// combine merges the stores of the line list with earlier ones to the same lines that wait in the SM, whichever warp made them, and returns the
-// link's time for what is new. A line waits for combineCycles after the last store to it, longer while the link is busy with what is before it, until
+// combine merges the stores of the line list with earlier ones to the same lines that wait in the SM, of less than a word a lane whichever warp
+// made them, else of the same warp, and returns the link's time for what is new. A line waits for combineCycles after the last store to it, longer while the link is busy with what is before it, until
 // lines that entered after it have taken the buffer's room, combineLines; a store of less than a word a lane takes twice the room. A sector that waits takes further bytes without
 // another packet, a line further sectors without another header, which carries the byte mask of sectors written in part.
 //

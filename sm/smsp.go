@@ -224,16 +224,14 @@ func (p *smsp) check(t uint64) (eligible, next uint64) {
 		k := &p.keys[n]
 		state, until := p.blocked(&p.sm.mach.keys[n], t)
 		if until <= t {
-			if k.state = sharedNotSelected; p.latch >= 0 {
-				k.state = sharedDispatch
-			}
+			state = sharedNotSelected
 			eligible |= k.mask
-			continue
+		} else {
+			next = min(next, until)
 		}
 		if k.state = state; p.latch >= 0 {
 			k.state = sharedDispatch
 		}
-		next = min(next, until)
 	}
 	return eligible, next
 }

@@ -71,8 +71,9 @@ func (f *fn) uniformCross() {
 			r := in.Dst[0].Reg
 			ok := uniform && !parted[b] && in.Guard.Kind == isa.KindNone && defs[n.of(isa.KindReg, r)].value()
 			last := i
-			for _, u := range readers[r] {
-				ok = ok && takesCross(u.reader)
+			for at := range readers[r] {
+				u := &readers[r][at]
+				ok = ok && u.find(r) && takesCross(u.reader)
 				last = max(last, u.at)
 				if u.b != b {
 					last = len(b.insts)
@@ -94,7 +95,9 @@ func (f *fn) uniformCross() {
 				dead(in)
 			}
 			slots[k].last = last
-			for _, u := range readers[r] {
+			for at := range readers[r] {
+				u := &readers[r][at]
+				u.find(r)
 				u.in.Src[u.k] = slots[k].reg
 				if !isAdd64(u.in) {
 					f.arrange(u.in)
@@ -110,6 +113,13 @@ func (f *fn) uniformCross() {
 		}
 		b.insts = slices.Insert(b.insts, at, early[b]...)
 	}
+}
+
+// find looks for the source that reads the register anew: a zero that the instruction reads beside it may have had the sources exchanged.
+func (u *crossReader) find(r isa.Reg) bool {
+	k := slices.IndexFunc(u.in.Src[:u.in.NSrc], func(o isa.Operand) bool { return o.Reg == r && o.Kind != isa.KindUReg })
+	u.k = max(k, 0)
+	return k >= 0
 }
 
 // hoistedZeros is how many instructions a loop may have for its zeros to be moved before it (probed: 22 they are, 30 they are not).
