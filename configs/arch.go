@@ -75,12 +75,12 @@ type Occupancy struct {
 	MaxRegsBlock    int `yaml:"max_registers_per_block"`  // registers a block may take
 	MaxRegsThread   int `yaml:"max_registers_per_thread"` // registers an instruction can name
 	RegUnit         int `yaml:"register_unit"`            // allocation granularity, registers
-	// RegUnitCoarse replaces register_unit for the registers a thread listed in register_counts_coarse (2.x).
+	// replaces register_unit for the registers a thread listed in register_counts_coarse (2.x).
 	RegUnitCoarse   int    `yaml:"register_unit_coarse,optional"`
 	RegCountsCoarse []int  `yaml:"register_counts_coarse,optional,single"` // registers a thread for which the coarse unit applies
 	RegScope        string `yaml:"register_scope"`                         // warp or block: what the unit applies to
 	WarpGranularity int    `yaml:"warp_granularity"`                       // warps are allocated in multiples of this
-	// LaunchGranularity rounds a block's warps up for the check against max_registers_per_block only.
+	// rounds a block's warps up for the check against max_registers_per_block only.
 	LaunchGranularity int   `yaml:"launch_warp_granularity"`
 	SharedBytes       int   `yaml:"shared_bytes"`                 // largest shared memory of an SM
 	SharedBlock       int   `yaml:"shared_bytes_per_block"`       // largest a block may have without opt-in

@@ -59,8 +59,8 @@ func TestUnreadableFiles(t *testing.T) {
 		"sm-90":      `sm-90: not an architecture and not a .yaml file; did you mean "sm_90"?; architectures are written sm_86, 8.6 or 86`,
 		"RTX 3060":   "RTX 3060: a board, not an architecture; its architecture is sm_86, and the board itself goes with --board or board:",
 		"":           `: not an architecture and not a .yaml file; architectures are written sm_86, 8.6 or 86`,
-		"sm_88":      "sm_88: no architecture sm_88; known: " + strings.Join(List(), ", "),
-		"99999999.9": "99999999.9: no architecture sm_999999999; known: " + strings.Join(List(), ", "),
+		"sm_88":      "sm_88: there is no such architecture; known: " + strings.Join(List(), ", "),
+		"99999999.9": "99999999.9: there is no such architecture; known: " + strings.Join(List(), ", "),
 	} {
 		_, err := Load(name, nil)
 		if err == nil || err.Error() != want {

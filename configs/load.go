@@ -151,7 +151,7 @@ func readTree(nameOrPath string) (tree strictyaml.Node, bundled bool, err error)
 			tree, err = parseDocument(path, text)
 			return tree, true, err
 		}
-		return tree, false, unreadable(nameOrPath, "no architecture %s; known: %s", name, strings.Join(List(), ", "))
+		return tree, false, unreadable(nameOrPath, "there is no such architecture; known: %s", strings.Join(List(), ", "))
 	}
 	ext := strings.ToLower(filepath.Ext(nameOrPath))
 	if ext != ".yaml" && ext != ".yml" && !strings.ContainsAny(nameOrPath, `/\`) {

@@ -68,7 +68,7 @@ func writeArch(w io.Writer, a *configs.Arch, filter string) error {
 		tw.AppendRow([]any{k.Path, page.Clip(k.Value, 20), string(k.Confidence), page.Clip(k.Source, 30)})
 	}
 	if shown == 0 {
-		return &InputError{fmt.Errorf("%s has no key that contains %q", a.Name, filter)}
+		return noKey(a, filter)
 	}
 	t.table("", tw)
 	return t.err

@@ -4,6 +4,7 @@ import (
 	"encoding/csv"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -145,14 +146,21 @@ func ListBoards(w io.Writer, format string) error {
 	return csv.NewWriter(w).WriteAll(rows)
 }
 
-// ShowArch writes every number of an architecture with its provenance; filter keeps keys that contain it.
+// ShowArch writes every number of an architecture with its provenance, as text, json, csv, or yaml, which [configs.Load] reads; filter
+// keeps keys that contain it.
 func ShowArch(w io.Writer, name, filter, format string) error {
 	a, err := LoadArch(name)
 	if err != nil {
 		return err
 	}
-	if format == "text" {
+	switch format {
+	case "text":
 		return writeArch(w, a, filter)
+	case "yaml":
+		if !slices.ContainsFunc(a.Keys(), func(k configs.Key) bool { return strings.Contains(k.Path, filter) }) {
+			return noKey(a, filter)
+		}
+		return a.WriteYAML(w, filter)
 	}
 	s, err := summary(a)
 	if err != nil {
@@ -167,7 +175,7 @@ func ShowArch(w io.Writer, name, filter, format string) error {
 		}
 	}
 	if len(keys) == 0 {
-		return &InputError{fmt.Errorf("%s has no key that contains %q", a.Name, filter)}
+		return noKey(a, filter)
 	}
 	if format == "json" {
 		return page.JSON(w, struct {
@@ -176,6 +184,10 @@ func ShowArch(w io.Writer, name, filter, format string) error {
 		}{s, keys})
 	}
 	return csv.NewWriter(w).WriteAll(rows)
+}
+
+func noKey(a *configs.Arch, filter string) error {
+	return &InputError{fmt.Errorf("%s has no key that contains %q", a.Name, filter)}
 }
 
 // DiffArchs writes the numbers in which two architectures differ.

@@ -89,6 +89,16 @@ func (c *compiler) code(cs *workloads.Case, m *machine) (*isa.Program, error) {
 	return c.programs.Get(key, func() (*isa.Program, error) { return src.program(entry, m.target, c.plan) })
 }
 
+// CheckEntry reads the file of a case's kernel and says whether it has the kernel that the case names.
+func CheckEntry(cs *workloads.Case) error {
+	src, err := readSource(cs.Kernel)
+	if err != nil || cs.Entry == "" {
+		return err
+	}
+	_, err = entryName(src, cs)
+	return err
+}
+
 // entryName resolves the entry of a case: the one it names, or the file's only one.
 func entryName(src *source, cs *workloads.Case) (string, error) {
 	names := src.entries()
@@ -123,8 +133,11 @@ func list(names []string) string {
 	return s
 }
 
-// checkLimits compares a launch with what the architecture allows; the case's place is named.
+// checkLimits compares a launch with what the architecture allows and the kernel declares; errors name the place of the size.
 func checkLimits(cs *workloads.Case, p *isa.Program, a *configs.Arch) error {
+	if err := checkBlock(cs, p, a); err != nil {
+		return err
+	}
 	o := &a.Occupancy
 	threads := cs.Block.Count()
 	yLimit, xLimit := uint32(65535), uint32(1<<31-1)
@@ -134,27 +147,43 @@ func checkLimits(cs *workloads.Case, p *isa.Program, a *configs.Arch) error {
 	shared := p.SharedBytes + cs.DynamicShared
 	static := o.SharedBlock
 	switch {
-	case threads > o.MaxThreadsBlock:
-		return cs.Errorf("a block of %s has %d threads; %s allows %d", dims(cs.Block), threads, a.Name, o.MaxThreadsBlock)
-	case cs.Block.Z > 64:
-		return cs.Errorf("block size z is %d; the limit is 64", cs.Block.Z)
-	case p.MaxThreads > 0 && threads > p.MaxThreads:
-		return cs.Errorf("a block of %s has %d threads; kernel %s declares at most %d (.maxntid)", dims(cs.Block), threads, p.Name, p.MaxThreads)
-	case p.ReqBlock.Count() > 0 && p.ReqBlock != cs.Block:
-		return cs.Errorf("kernel %s requires blocks of %s (.reqntid), not %s", p.Name, dims(p.ReqBlock), dims(cs.Block))
 	case cs.Grid.X > xLimit:
-		return cs.Errorf("grid size x is %d; %s allows %d", cs.Grid.X, a.Name, xLimit)
+		return cs.GridErrorf("grid size x is %d; %s allows %d", cs.Grid.X, a.Name, xLimit)
 	case cs.Grid.Y > yLimit || cs.Grid.Z > yLimit:
-		return cs.Errorf("grid sizes y and z must be at most %d, not %d and %d", yLimit, cs.Grid.Y, cs.Grid.Z)
+		return cs.GridErrorf("grid sizes y and z must be at most %d, not %d and %d", yLimit, cs.Grid.Y, cs.Grid.Z)
 	case p.SharedBytes > static:
 		return cs.Errorf("kernel %s has %d bytes of static shared memory; %s allows %d a block", p.Name, p.SharedBytes, a.Name, static)
 	case shared > max(o.SharedBlockOptin, static):
-		return cs.Errorf("a block needs %d bytes of shared memory (%d static, %d dynamic); %s allows %d", shared, p.SharedBytes,
+		return cs.SharedErrorf("a block needs %d bytes of shared memory (%d static, %d dynamic); %s allows %d", shared, p.SharedBytes,
 			cs.DynamicShared, a.Name, max(o.SharedBlockOptin, static))
 	}
 	if r := a.ResidentBlocks(threads, p.Regs, shared); r.Blocks == 0 {
-		return cs.Errorf("no block of %d threads with %d registers a thread and %d bytes of shared memory fits on an SM of %s (%s)",
+		return cs.BlockErrorf("no block of %d threads with %d registers a thread and %d bytes of shared memory fits on an SM of %s (%s)",
 			threads, p.Regs, shared, a.Name, r.Limiter)
+	}
+	return nil
+}
+
+// checkBlock compares the size of a block with what the architecture allows and what the kernel declares.
+func checkBlock(cs *workloads.Case, p *isa.Program, a *configs.Arch) error {
+	threads := cs.Block.Count()
+	switch {
+	case threads > a.Occupancy.MaxThreadsBlock:
+		return cs.BlockErrorf("a block of %s has %d threads; %s allows %d", dims(cs.Block), threads, a.Name, a.Occupancy.MaxThreadsBlock)
+	case cs.Block.Z > 64:
+		return cs.BlockErrorf("block size z is %d; the limit is 64", cs.Block.Z)
+	}
+	return checkDeclared(cs, p)
+}
+
+// checkDeclared compares the size of a block with what the kernel declares.
+func checkDeclared(cs *workloads.Case, p *isa.Program) error {
+	threads := cs.Block.Count()
+	switch {
+	case p.MaxThreads > 0 && threads > p.MaxThreads:
+		return cs.BlockErrorf("a block of %s has %d threads; kernel %s declares at most %d (.maxntid)", dims(cs.Block), threads, p.Name, p.MaxThreads)
+	case p.ReqBlock.Count() > 0 && p.ReqBlock != cs.Block:
+		return cs.BlockErrorf("kernel %s requires blocks of %s (.reqntid), not %s", p.Name, dims(p.ReqBlock), dims(cs.Block))
 	}
 	return nil
 }

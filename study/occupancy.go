@@ -2,6 +2,7 @@ package study
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/sarchlab/smsim/configs"
@@ -30,6 +31,7 @@ type Occupancy struct {
 	SharedBlock    int             `json:"shared_bytes_allocated_per_block"`
 	Carveout       int             `json:"carveout_bytes"`
 	TooManyRegs    bool            `json:"too_many_registers,omitempty"`
+	MostThreads    int             `json:"declared_block_threads,omitempty"` // .maxntid or .reqntid: the curve against block size ends there
 	Confidence     string          `json:"confidence"`
 	Source         string          `json:"source"`
 	BlockCurve     []OccupancyStep `json:"against_block_size"`
@@ -81,6 +83,16 @@ func OccupancyOf(a *configs.Arch, threads, regs, shared int) *Occupancy {
 	}
 	q.BlockCurve, q.RegisterCurve, q.SharedCurve = steps(q.blockPoints, 1), steps(q.registerPoints, 1), steps(q.sharedPoints, 0)
 	return q
+}
+
+// bounded ends the curve against block size at the largest block that the kernel declares, 0 for none.
+func (q *Occupancy) bounded(most int) {
+	if most == 0 {
+		return
+	}
+	q.MostThreads = most
+	q.blockPoints = slices.DeleteFunc(q.blockPoints, func(p curvePoint) bool { return p.x-31 > most })
+	q.BlockCurve = steps(q.blockPoints, 1)
 }
 
 // steps joins neighbours with the same residency. A value between two points is rounded up to the next in the allocation, so
@@ -193,6 +205,9 @@ func OccupancyOfPlan(plan *workloads.Plan) ([]*Occupancy, error) {
 			if err != nil {
 				return nil, &InputError{err}
 			}
+			if err := checkDeclared(cs, p); err != nil {
+				return nil, &InputError{err}
+			}
 			threads, shared := cs.Block.Count(), p.SharedBytes+cs.DynamicShared
 			key := fmt.Sprint(name, cs.Kernel.Path, p.Name, threads, shared)
 			if seen[key] {
@@ -200,6 +215,7 @@ func OccupancyOfPlan(plan *workloads.Plan) ([]*Occupancy, error) {
 			}
 			seen[key] = true
 			q := OccupancyOf(m.arch, threads, p.Regs, shared)
+			q.bounded(max(p.MaxThreads, p.ReqBlock.Count()))
 			q.Board, q.Kernel, q.Launch = m.board.Name, p.Name, cs.Launch
 			out = append(out, q)
 		}

@@ -73,7 +73,11 @@ func (t *textWriter) occupancy(q *Occupancy) {
 	if q.Blocks > 0 && q.Carveout > 0 {
 		t.printf("Carve-out: %s of shared memory hold the resident blocks.\n", bytesText(q.Carveout))
 	}
-	t.occupancyCurve(q, "Against block size (threads; registers and shared memory as given)", q.BlockCurve, q.Threads)
+	most := ""
+	if q.MostThreads > 0 {
+		most = fmt.Sprintf(", at most %d as the kernel declares", q.MostThreads)
+	}
+	t.occupancyCurve(q, "Against block size (threads"+most+"; registers and shared memory as given)", q.BlockCurve, q.Threads)
 	t.occupancyCurve(q, "Against registers a thread (block size and shared memory as given)", q.RegisterCurve, q.Regs)
 	t.occupancyCurve(q, "Against shared memory a block (bytes; block size and registers as given)", q.SharedCurve, q.Shared)
 	t.printf("\nNumbers of %s: %s; source: %s\n", q.Arch, q.Confidence, q.Source)

@@ -46,6 +46,9 @@ func (c *compiler) time(pt point, m *machine, p *isa.Program, progress func(ende
 	if err != nil {
 		at := s.Places["blocks"]
 		if at.IsZero() {
+			at = pt.c.At.Grid
+		}
+		if at.IsZero() {
 			at = pt.c.Place
 		}
 		return nil, &InputError{at.Errorf("%s", err)}
@@ -163,7 +166,7 @@ func gridBlocks(cs *workloads.Case) (int, error) {
 	g := cs.Grid
 	n := float64(g.X) * float64(g.Y) * float64(g.Z)
 	if n > math.MaxInt32 {
-		return 0, cs.Errorf("the grid of %s has %.0f blocks; at most %d are supported", dims(g), n, math.MaxInt32)
+		return 0, cs.GridErrorf("the grid of %s has %.0f blocks; at most %d are supported", dims(g), n, math.MaxInt32)
 	}
 	return g.Count(), nil
 }

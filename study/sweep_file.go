@@ -327,10 +327,10 @@ func (f *sweepFile) shapes(c *workloads.Case) []*workloads.Case {
 		return []*workloads.Case{c}
 	}
 	if len(grids) == 0 {
-		grids = []workloads.Dim{{Dim3: c.Grid}}
+		grids = []workloads.Dim{{Dim3: c.Grid, At: c.At.Grid}}
 	}
 	if len(blocks) == 0 {
-		blocks = []workloads.Dim{{Dim3: c.Block}}
+		blocks = []workloads.Dim{{Dim3: c.Block, At: c.At.Block}}
 	}
 	var out []*workloads.Case
 	for _, g := range grids {
@@ -340,6 +340,7 @@ func (f *sweepFile) shapes(c *workloads.Case) []*workloads.Case {
 				one.Expect, one.Work = nil, 0
 			}
 			one.Grid, one.Block = g.Dim3, b.Dim3
+			one.At.Grid, one.At.Block = g.At, b.At
 			one.Launch = strings.TrimSpace(c.Launch + " " + dims(g.Dim3) + "/" + dims(b.Dim3))
 			out = append(out, &one)
 		}

@@ -13,16 +13,18 @@ type TextKind uint8
 const (
 	TextOther   TextKind = iota // YAML, or nothing known
 	TextPTX                     // a PTX module
-	TextListing                 // machine code as cuobjdump -sass or nvdisasm print it
+	TextListing                 // machine code as cuobjdump -sass, nvdisasm or cuda-gdb print it
 )
 
 func (k TextKind) String() string {
 	return [...]string{"other text", "a PTX file", "a machine-code listing"}[k]
 }
 
-// listingMark matches a line that only machine-code listings have: a function, target or section header, or an
-// instruction behind its address.
-var listingMark = regexp.MustCompile(`^\s*(Function\s*:\s*\S|code for sm_\d|\.section\s+\.text\.|\.text\.[^:\s]+:|\.headerflags\b|(\[?B[0-9-]{6}:R.*)?\{?\s*/\*[0-9a-fA-F]{4,8}\*/)`)
+// listingMark matches a line that only machine-code listings have: a function, target or section header, an instruction
+// behind its address, in cuobjdump's notation or cuda-gdb's, the list of nvdisasm's JSON; and what smsim disasm prints, whose reader
+// says more than "unknown".
+var listingMark = regexp.MustCompile(`"(sass-instructions|control_information)"\s*:|^\S+ on sm_\d+ \([A-Za-z]+\): \d+ instruction|` +
+	`^\s*(=>)?\s*0x[0-9a-f]+\s+<.*>:\s|^\s*(Dump of assembler code|Function\s*:\s*\S|code for sm_\d|\.section\s+\.text\.|\.text\.[^:\s]+:|\.headerflags\b|(\[?B[0-9-]{6}:R.*)?\{?\s*/\*[0-9a-fA-F]{4,8}\*/)`)
 
 // Recognise tells PTX, machine-code listings and other text by the file's extension, else by the first line that belongs
 // to only one of them.

@@ -191,9 +191,9 @@ func isStudy(n strictyaml.Node) bool {
 
 // launchSpec is the geometry of a launch.
 type launchSpec struct {
-	Grid          Dim `yaml:"grid,required"`
-	Block         Dim `yaml:"block,required"`
-	DynamicShared int `yaml:"dynamic_shared"` // bytes
+	Grid          Dim  `yaml:"grid,required"`
+	Block         Dim  `yaml:"block,required"`
+	DynamicShared size `yaml:"dynamic_shared"`
 }
 
 type workloadFile struct {
@@ -230,7 +230,8 @@ func decodeWorkload(name string, n strictyaml.Node, r reader) (*Plan, error) {
 		return nil, err
 	}
 	c := &Case{Place: f.Place, Kernel: kernel, Entry: f.Kernel.Entry, EntryAt: f.Kernel.Place,
-		Grid: f.Launch.Grid.Dim3, Block: f.Launch.Block.Dim3, DynamicShared: f.Launch.DynamicShared,
+		Grid: f.Launch.Grid.Dim3, Block: f.Launch.Block.Dim3, DynamicShared: f.Launch.DynamicShared.Bytes,
+		At:   LaunchPlaces{f.Launch.Grid.At, f.Launch.Block.At, f.Launch.DynamicShared.At},
 		Args: f.Args, ArgsAt: keyPlace(n, "args"), Expect: f.Expect}
 	if err := f.listingData(c, r); err != nil {
 		return nil, err
@@ -273,9 +274,6 @@ func (p *Plan) finish(r reader) error {
 			if err := c.Args[i].finish(r); err != nil {
 				return err
 			}
-		}
-		if c.DynamicShared < 0 {
-			return c.Errorf("dynamic_shared is negative")
 		}
 		for i := range c.Expect {
 			e := &c.Expect[i]

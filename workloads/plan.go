@@ -61,6 +61,7 @@ type Case struct {
 	EntryAt strictyaml.Place
 
 	Grid, Block   isa.Dim3
+	At            LaunchPlaces
 	DynamicShared int          // bytes
 	StaticShared  int          // bytes of static shared memory of a listing that does not say; 0: found from what the code touches
 	Consts        []ConstWords // contents of constant banks that a listing does not show
@@ -69,6 +70,31 @@ type Case struct {
 	ArgsAt        strictyaml.Place // of the list of arguments; zero: none is written down
 	Expect        []Expect
 	Work          float64 // units of work of the whole grid; 0: not given
+}
+
+// LaunchPlaces says where the sizes of a launch stand, for messages; a zero place is the case's.
+type LaunchPlaces struct{ Grid, Block, Shared strictyaml.Place }
+
+// GridErrorf is an error about the grid, at its place.
+func (c *Case) GridErrorf(format string, args ...any) error {
+	return c.errorAt(c.At.Grid, format, args...)
+}
+
+// BlockErrorf is an error about the size of a block, at its place.
+func (c *Case) BlockErrorf(format string, args ...any) error {
+	return c.errorAt(c.At.Block, format, args...)
+}
+
+// SharedErrorf is an error about dynamic shared memory, at its place.
+func (c *Case) SharedErrorf(format string, args ...any) error {
+	return c.errorAt(c.At.Shared, format, args...)
+}
+
+func (c *Case) errorAt(at strictyaml.Place, format string, args ...any) error {
+	if at.IsZero() {
+		at = c.Place
+	}
+	return at.Errorf(format, args...)
 }
 
 // KernelFile is the PTX text or machine-code listing of one or more cases.

@@ -3,6 +3,7 @@ package workloads
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,7 +13,29 @@ import (
 )
 
 // Dim is a grid or block size: one number or a list of up to three, x first.
-type Dim struct{ isa.Dim3 }
+type Dim struct {
+	isa.Dim3
+	At strictyaml.Place // of the value, zero if it stands nowhere
+}
+
+// size is a number of bytes with its place.
+type size struct {
+	Bytes int
+	At    strictyaml.Place
+}
+
+// UnmarshalNode reads a whole number of 0 or more.
+func (s *size) UnmarshalNode(n strictyaml.Node) error {
+	u, err := n.Uint()
+	if err != nil {
+		return err
+	}
+	if u > math.MaxInt32 {
+		return n.Errorf("a size in bytes must be at most %d, not %d", math.MaxInt32, u)
+	}
+	s.Bytes, s.At = int(u), n.Place()
+	return nil
+}
 
 // UnmarshalNode reads 132 or [16, 16] or [8, 8, 4].
 func (d *Dim) UnmarshalNode(n strictyaml.Node) error {
@@ -34,7 +57,7 @@ func (d *Dim) UnmarshalNode(n strictyaml.Node) error {
 		}
 		v[i] = uint32(u)
 	}
-	d.Dim3 = isa.Dim3{X: v[0], Y: v[1], Z: v[2]}
+	d.Dim3, d.At = isa.Dim3{X: v[0], Y: v[1], Z: v[2]}, n.Place()
 	return nil
 }
 

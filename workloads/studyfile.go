@@ -53,7 +53,7 @@ type launchCase struct {
 type caseSpec struct {
 	Grid          *Dim         `yaml:"grid"`
 	Block         *Dim         `yaml:"block"`
-	DynamicShared *int         `yaml:"dynamic_shared"`
+	DynamicShared *size        `yaml:"dynamic_shared"`
 	Args          argOverrides `yaml:"args"`
 	Work          *float64     `yaml:"work"`
 	Expect        []Expect     `yaml:"expect"`
@@ -213,8 +213,9 @@ func (f *studyFile) resolve(v variantSpec, l studyLaunch) (*Case, error) {
 		return nil, c.Errorf("launch %q needs grid and block for variant %q", l.Name, v.Name)
 	}
 	c.Grid, c.Block = spec.Grid.Dim3, spec.Block.Dim3
+	c.At.Grid, c.At.Block = spec.Grid.At, spec.Block.At
 	if spec.DynamicShared != nil {
-		c.DynamicShared = *spec.DynamicShared
+		c.DynamicShared, c.At.Shared = spec.DynamicShared.Bytes, spec.DynamicShared.At
 	}
 	if spec.Work != nil {
 		c.Work = *spec.Work

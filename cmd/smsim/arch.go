@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -13,8 +14,8 @@ func newArch() *cobra.Command {
 		Use:   "arch",
 		Short: "list, show, compare and check architectures",
 		Long: `arch lists the architectures that can be simulated, shows every number of one with its source and
-confidence, compares two, and checks a file of your own (base: sm_90, then differences). A name is
-sm_86, 8.6, a file or a board such as "RTX 3060".`,
+confidence, compares two, and checks a file of your own (base: sm_90, then differences, or all that
+"show --format yaml" prints). A name is sm_86, 8.6, a file or a board such as "RTX 3060".`,
 		Example: `  smsim arch list
   smsim arch show 8.6 --filter classes.i
   smsim arch diff sm_89 sm_90 --filter pipe
@@ -42,7 +43,7 @@ sm_86, 8.6, a file or a board such as "RTX 3060".`,
 			}
 			return run(args)
 		}
-		c.Flags().StringVar(&format, "format", "text", "text, json or csv")
+		c.Flags().StringVar(&format, "format", "text", strings.Join(formats[:len(formats)-1], ", ")+" or "+formats[len(formats)-1])
 		cmd.AddCommand(c)
 	}
 	all := []string{"text", "json", "csv"}
@@ -56,8 +57,14 @@ sm_86, 8.6, a file or a board such as "RTX 3060".`,
 	list.Flags().BoolVar(&boards, "boards", false, "list the known products instead")
 	var board string
 	show := &cobra.Command{Use: "show NAME", Short: "every number with its source and confidence",
-		Example: "  smsim arch show sm_90 --filter lsu\n  smsim arch show --board \"RTX 3060\" --format csv"}
-	sub(show, 1, "one architecture or board", all, func(args []string) error {
+		Long: `show prints every number of an architecture with its value, source and confidence. --format yaml gives a
+file that --arch reads again, with the same results: a start for an architecture of your own. With
+--filter the file has "base: NAME" and the matching keys alone, for a what-if.`,
+		Example: `  smsim arch show sm_90 --filter lsu
+  smsim arch show --board "RTX 3060" --format csv
+  smsim arch show sm_90 --format yaml --filter classes.idp > fast_dp4a.yaml
+  smsim run ncc --arch sm_90,fast_dp4a.yaml`}
+	sub(show, 1, "one architecture or board", append(all, "yaml"), func(args []string) error {
 		return study.ShowArch(show.OutOrStdout(), append(args, board)[0], filter, format)
 	})
 	named := show.Args

@@ -66,6 +66,9 @@ Exit code: 0 equal, 1 different or a kernel failed, 2 wrong usage or input.`,
 		if err := s.applyLaunch(plan); err != nil {
 			return err
 		}
+		if err := launched(plan); err != nil {
+			return err
+		}
 		other, err := s.diffPlan(args[1], kernelB, cmd.InOrStdin())
 		if err != nil {
 			return err

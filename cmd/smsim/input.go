@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/sarchlab/smsim/configs/strictyaml"
+	"github.com/sarchlab/smsim/isa"
 	"github.com/sarchlab/smsim/study"
 	"github.com/sarchlab/smsim/workloads"
 )
@@ -200,35 +201,27 @@ func (s *settings) applyLaunch(plan *workloads.Plan) error {
 	return s.applyArgs(plan, c)
 }
 
-// applyGeometry replaces the sizes of grid, block and dynamic shared memory. A kernel file has none of its own and needs the first two.
+// applyGeometry replaces the sizes of grid, block and dynamic shared memory.
 func (s *settings) applyGeometry(plan *workloads.Plan, c *workloads.Case) error {
 	for _, d := range []struct {
 		key string
-		to  *workloads.Dim
-	}{{"grid", &workloads.Dim{Dim3: c.Grid}}, {"block", &workloads.Dim{Dim3: c.Block}}} {
+		to  *isa.Dim3
+		at  *strictyaml.Place
+	}{{"grid", &c.Grid, &c.At.Grid}, {"block", &c.Block, &c.At.Block}} {
 		from, ok := s.origin(d.key)
 		if !ok {
-			if d.to.X == 0 {
-				return usageError{fmt.Errorf("a kernel file needs its launch: --grid, --block and one --arg for each parameter; --%s is missing", d.key)}
-			}
 			continue
 		}
 		v, err := workloads.ParseDim(s.v.GetString(d.key))
 		if err != nil {
 			return bad(from, err)
 		}
-		if v != d.to.Dim3 {
+		if v != *d.to {
 			c.Expect = nil
 		}
-		if d.key == "grid" {
-			c.Grid = v
-		} else {
-			c.Block = v
-		}
+		*d.to, *d.at = v, strictyaml.Place{File: from}
 		if plan.Bare {
 			c.Place = strictyaml.Place{File: "command line"}
-		} else {
-			c.Place = strictyaml.Place{File: from}
 		}
 	}
 	if from, ok := s.origin("shared"); ok {
@@ -236,9 +229,27 @@ func (s *settings) applyGeometry(plan *workloads.Plan, c *workloads.Case) error 
 		if v < 0 {
 			return bad(from, fmt.Errorf("%d is negative", v))
 		}
-		c.DynamicShared = v
+		c.DynamicShared, c.At.Shared = v, strictyaml.Place{File: from}
 	}
 	return nil
+}
+
+// launched says that a kernel file, which has no launch of its own, got one. What is wrong with the file itself, or with the name of the
+// kernel, is said first.
+func launched(plan *workloads.Plan) error {
+	c := plan.Cases[0]
+	missing := "grid"
+	switch {
+	case c.Grid.X == 0:
+	case c.Block.X == 0:
+		missing = "block"
+	default:
+		return nil
+	}
+	if err := study.CheckEntry(c); err != nil {
+		return &study.InputError{Err: err}
+	}
+	return usageError{fmt.Errorf("a kernel file needs its launch: --grid, --block and one --arg for each parameter; --%s is missing", missing)}
 }
 
 // applyListing sets what a machine-code listing does not tell: static shared memory, words of constant banks, module variables. PTX

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/sarchlab/smsim/configs"
+	"github.com/sarchlab/smsim/configs/strictyaml"
 	"github.com/sarchlab/smsim/isa"
 	"github.com/sarchlab/smsim/study"
 	"github.com/sarchlab/smsim/workloads"
@@ -209,10 +210,11 @@ func (s *settings) occupancyOfFile(cmd *cobra.Command, name string) ([]*study.Oc
 		}
 	}
 	for _, c := range plan.Cases {
-		if _, ok := s.origin("block"); ok || plan.Bare {
+		if from, ok := s.origin("block"); ok || plan.Bare {
 			if c.Block, err = s.blockSize(); err != nil {
 				return nil, err
 			}
+			c.At.Block = strictyaml.Place{File: from}
 		}
 		if from, ok := s.origin("shared"); ok {
 			if c.DynamicShared = s.v.GetInt("shared"); c.DynamicShared < 0 {

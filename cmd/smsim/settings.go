@@ -221,7 +221,10 @@ func (s *settings) plan(name string, in io.Reader) (*workloads.Plan, error) {
 	if err := s.fill(plan); err != nil {
 		return nil, err
 	}
-	return plan, choose(plan, name, kernel)
+	if err := choose(plan, name, kernel); err != nil {
+		return nil, err
+	}
+	return plan, launched(plan)
 }
 
 // fill applies flags and environment to what a file says.

@@ -37,7 +37,13 @@ func (r *reader) maxasHeader(n int, s string) error {
 	if m == nil || r.f == nil && m[1] != "Kernel" {
 		return nil
 	}
-	v, notNumber := strconv.Atoi(m[2])
+	figure := func(what string, most int) (int, error) {
+		v, err := strconv.Atoi(m[2])
+		if err != nil || v < 0 || v > most {
+			return 0, &Error{File: r.File, Line: n, Col: strings.LastIndex(s, m[2]) + 1, Msg: fmt.Sprintf("%s is a number of %s, 0 to %d, not %s", m[1], what, most, m[2]), Text: s}
+		}
+		return v, nil
+	}
 	switch {
 	case m[1] == "Kernel":
 		r.start(m[2], n)
@@ -46,10 +52,17 @@ func (r *reader) maxasHeader(n int, s string) error {
 		_, err := r.targetLine(&r.target, r.f, ".target "+m[2], n)
 		r.f.SM = r.target.sm
 		return err
-	case notNumber != nil:
 	case m[1] == "RegCnt":
+		v, err := figure("registers", 255)
+		if err != nil {
+			return err
+		}
 		r.f.setResource("REG", v)
 	default:
+		v, err := figure("bytes", 1<<20)
+		if err != nil {
+			return err
+		}
 		r.f.setResource("SHARED", v)
 	}
 	return nil

@@ -66,9 +66,29 @@ type Error struct {
 func (e *Error) Error() string {
 	s := fmt.Sprintf("%s:%d:%d: %s", e.File, e.Line, e.Col, e.Msg)
 	if e.Text != "" {
-		s += "\n    " + strings.TrimSpace(e.Text)
+		s += "\n    " + excerpt(strings.TrimRight(e.Text, " \t\r"), e.Col)
 	}
 	return s
+}
+
+// widest is how much of an offending line is shown, bytes.
+const widest = 160
+
+// excerpt is a line without its indentation; of a very long one (nvdisasm -json prints all in one) what stands around the column.
+func excerpt(line string, col int) string {
+	if len(line) <= widest {
+		return strings.TrimSpace(line)
+	}
+	from := min(max(0, col-1-widest/4), len(line)-widest/4)
+	to := min(len(line), from+widest)
+	out := strings.ToValidUTF8(strings.TrimSpace(line[from:to]), "")
+	if from > 0 {
+		out = "... " + out
+	}
+	if to < len(line) {
+		out += " ..."
+	}
+	return out
 }
 
 var (
@@ -86,18 +106,24 @@ var (
 func Read(file string, text []byte) (*Listing, error) {
 	l := &Listing{File: file, Lines: strings.Split(strings.ReplaceAll(string(text), "\r\n", "\n"), "\n"), params: map[string][]paramInfo{}}
 	r := reader{Listing: l}
-	for i, s := range l.Lines {
-		if err := r.line(i+1, s); err != nil {
+	if isJSON(text) {
+		if err := r.readJSON(text); err != nil {
 			return nil, err
+		}
+	} else {
+		for i, s := range l.Lines {
+			if err := r.line(i+1, s); err != nil {
+				return nil, err
+			}
 		}
 	}
 	l.closeSection(&r.data)
 	l.applyAll()
-	if len(l.Funcs) == 0 && strings.Contains(string(text), `"sass-instructions"`) {
-		return nil, &Error{File: file, Line: 1, Col: 1, Msg: "this is nvdisasm -json: make the listing without -json"}
+	if len(l.Funcs) == 0 && strings.Contains(string(text), `"control_information"`) {
+		return nil, l.forPeople(1, "", "the JSON")
 	}
 	if len(l.Funcs) == 0 {
-		return nil, &Error{File: file, Line: 1, Col: 1, Msg: "no machine code found: expected the output of cuobjdump -sass or nvdisasm (a line \"Function : name\" or \".text.name:\")", Text: firstLine(l.Lines)}
+		return nil, &Error{File: file, Line: 1, Col: 1, Msg: "no machine code found: expected the output of cuobjdump -sass, nvdisasm or cuda-gdb (a line \"Function : name\" or \".text.name:\")", Text: firstLine(l.Lines)}
 	}
 	return l, nil
 }
@@ -132,6 +158,12 @@ func (r *reader) line(n int, s string) error {
 	}
 	if strings.HasPrefix(strings.TrimLeft(s, " \t"), "#") {
 		return r.maxasHeader(n, s)
+	}
+	if taken, err := r.debuggerLine(n, s); taken || err != nil {
+		return err
+	}
+	if len(r.Funcs) == 0 && reReading.MatchString(s) {
+		return r.forPeople(n, s, "the text")
 	}
 	s = withoutNote(s)
 	if r.resourceLine(s, r.target.sm) {
@@ -218,11 +250,14 @@ func firstLine(lines []string) string {
 }
 
 // instruction reads one line that may hold an instruction, its encoding, both, or neither.
-func (l *Listing) instruction(f *Function, s string, n int) error {
+func (l *Listing) instruction(f *Function, s string, n int) error { return l.instructionAt(f, s, s, n) }
+
+// instructionAt reads an instruction that stands in line n, s, in another notation: body is what the line says in cuobjdump's.
+func (l *Listing) instructionAt(f *Function, s, body string, n int) error {
 	fault := func(format string, args ...any) error {
 		return &Error{File: l.File, Line: n, Col: 1, Msg: fmt.Sprintf(format, args...), Text: s}
 	}
-	ctrl, body := "", s
+	ctrl := ""
 	if m := reCtrl.FindStringSubmatchIndex(leading(body, "B[")); m != nil {
 		ctrl = body[m[2]:m[3]]
 		body = body[m[1]:]

@@ -244,7 +244,7 @@ func TestReturnAddressRegisters(t *testing.T) {
 
 func TestErrors(t *testing.T) {
 	cases := []struct{ name, text, want string }{
-		{"not a listing", "int main() {}\n", "x.sass:1:1: no machine code found: expected the output of cuobjdump -sass or nvdisasm (a line \"Function : name\" or \".text.name:\")\n    int main() {}"},
+		{"not a listing", "int main() {}\n", "x.sass:1:1: no machine code found: expected the output of cuobjdump -sass, nvdisasm or cuda-gdb (a line \"Function : name\" or \".text.name:\")\n    int main() {}"},
 		{"unknown opcode", "code for sm_90\nFunction : k\n/*0000*/ FROB R1, R2 ;\n/*0010*/ FROB R1, R3 ;\n/*0020*/ EXIT ;\n",
 			"x.sass:3:10: function k has instructions that are not known:\n    2 x unknown opcode FROB, first at line 3: FROB R1, R2"},
 		{"return address outside RPCMOV", "code for sm_90\nFunction : k\n/*0000*/ IADD3 R1, R2, Rpc.LO, R4 ;\n",
@@ -280,7 +280,18 @@ func TestErrors(t *testing.T) {
 		{"two results", on90("/*0000*/ LDG.E.64 R4, R6, [R2.64] ;"), "x.sass:3:10: kernel k, pc 0x0: LDG.E.64 R4, R6, [R2.64]: 2 value sources, LDG has 1"},
 		{"no register for Rpc", on90(everyRegister()), "x.sass:257:10: function k names all registers of a thread, none is left for Rpc\n    /*0fe0*/ RPCMOV.32 Rpc.LO, R4 ;"},
 		{"code in memory", on90("/*7ff533bb9190*/ NOP ;"), "x.sass:3:1: address 7ff533bb9190 is one of code in memory: list the cubin, where functions begin at 0\n    /*7ff533bb9190*/ NOP ;"},
-		{"json", "[{\"ELF\":{}},[{\"function-name\":\"k\",\"sass-instructions\":[]}]]", "x.sass:1:1: this is nvdisasm -json: make the listing without -json"},
+		{"disasm text", "scale on sm_90 (Hopper): 16 instructions, 256 B\n\n  /*0000*/ B------:R-:W-:-:S01 EXIT\n",
+			"x.sass:1:1: this is the text of smsim disasm, which leaves out constants and shared memory: make the listing with smsim disasm --format sass\n    scale on sm_90 (Hopper): 16 instructions, 256 B"},
+		{"disasm json", `[{"kernel": "k", "control_information": "computed", "instructions": []}]`,
+			"x.sass:1:1: this is the JSON of smsim disasm, which leaves out constants and shared memory: make the listing with smsim disasm --format sass"},
+		{"json without end", `[{"SM":{"version":{"major":8,"minor":0}}},[{"function-name":"k","start":0,"sass-instructions":[{"opcode":"EXIT"}`,
+			"x.sass:1:113: nvdisasm's JSON ends in the middle: the listing is damaged\n    [{\"SM\":{\"version\":{\"major\":8,\"minor\":0}}},[{\"function-name\":\"k\",\"start\":0,\"sass-instructions\":[{\"opcode\":\"EXIT\"}"},
+		{"json of another form", `[1, {"sass-instructions": 3}]`, "x.sass:1:2: nvdisasm's JSON has a number, where its format has another kind of value\n    [1, {\"sass-instructions\": 3}]"},
+		{"json with an unknown opcode", "[{\"SM\":{\"version\":{\"major\":8,\"minor\":0}}},\n[{\"function-name\":\"k\",\"start\":0,\"sass-instructions\":[{\"opcode\":\"EXIT\"},{\"opcode\":\"FROB\",\"operands\":\"R1\"}]}]]",
+			"x.sass:2:72: function k has instructions that are not known:\n    1 x unknown opcode FROB, first at line 2: FROB R1"},
+		{"debugger, the middle", "// code for sm_86\n   0x202156410 <half(int*)+16>:\tS2R R0, SR_TID.X \n", "x.sass:2:33: function half(int*) begins at address 0x10: the instructions before it are missing\n    0x202156410 <half(int*)+16>:\tS2R R0, SR_TID.X"},
+		{"maxas registers", "# Kernel: k\n# Arch: sm_50\n# RegCnt: -4\n--:-:-:-:1 NOP;\n", "x.sass:3:11: RegCnt is a number of registers, 0 to 255, not -4\n    # RegCnt: -4"},
+		{"maxas shared memory", "# Kernel: k\n# Arch: sm_50\n# SharedSize: 4K\n--:-:-:-:1 NOP;\n", "x.sass:3:15: SharedSize is a number of bytes, 0 to 1048576, not 4K\n    # SharedSize: 4K"},
 		{"maxas control", "# Kernel: k\n# Arch: sm_50\n--:-:7:-:1 NOP;\n", "x.sass:3:1: an instruction needs its address in front (/*0000*/) or a control prefix (B------:R-:W-:-:S01)\n    --:-:7:-:1 NOP;"},
 		{"no target", "Function : k\n/*0000*/ EXIT ;\n", "x.sass:1:1: the listing does not say for which target it is (\"code for sm_NN\"): name it with --arch"},
 	}
