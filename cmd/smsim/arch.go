@@ -57,9 +57,10 @@ confidence, compares two, and checks a file of your own (base: sm_90, then diffe
 	list.Flags().BoolVar(&boards, "boards", false, "list the known products instead")
 	var board string
 	show := &cobra.Command{Use: "show NAME", Short: "every number with its source and confidence",
-		Long: `show prints every number of an architecture with its value, source and confidence. --format yaml gives a
-file that --arch reads again, with the same results: a start for an architecture of your own. With
---filter the file has "base: NAME" and the matching keys alone, for a what-if.`,
+		Long: `show prints every number of an architecture with its value, source and confidence. --format yaml
+gives a file that --arch reads again, with the same results, to start an own
+architecture from. With --filter the file has "base: NAME" and the matching keys alone,
+for a what-if.`,
 		Example: `  smsim arch show sm_90 --filter lsu
   smsim arch show --board "RTX 3060" --format csv
   smsim arch show sm_90 --format yaml --filter classes.idp > fast_dp4a.yaml
