@@ -325,17 +325,35 @@ func (f *fn) dominators() {
 	f.domDepth()
 }
 
+// domDepth numbers the dominator tree: the depth of each block, and the places of what it dominates in a walk of the tree.
 func (f *fn) domDepth() {
+	size := map[*block]int{}
 	for _, b := range f.rpo {
 		b.domDepth = 0
 		if b.idom != nil {
 			b.domDepth = b.idom.domDepth + 1
 		}
 	}
+	for i := len(f.rpo) - 1; i >= 0; i-- { // a block stands behind its dominators
+		b := f.rpo[i]
+		size[b]++
+		if b.idom != nil {
+			size[b.idom] += size[b]
+		}
+	}
+	next := map[*block]int{nil: 1} // the place of the next block under each one
+	for _, b := range f.rpo {
+		b.domFirst = next[b.idom]
+		b.domEnd = b.domFirst + size[b]
+		next[b.idom], next[b] = b.domEnd, b.domFirst+1
+	}
 }
 
 // dominates says whether every path to b goes through a.
 func dominates(a, b *block) bool {
+	if b != nil && a.domFirst > 0 && b.domFirst > 0 {
+		return a.domFirst <= b.domFirst && b.domFirst < a.domEnd
+	}
 	for b != nil && b.domDepth > a.domDepth {
 		b = b.idom
 	}

@@ -99,6 +99,8 @@ type block struct {
 	depth     int   // loop nesting depth
 	loop      *loop // innermost loop the block is in
 	domDepth  int
+	domFirst  int  // place in a walk of the dominator tree, from 1 on; 0: not numbered
+	domEnd    int  // place behind the last block that it dominates
 	afterCall bool // execution comes here from the call that ends the block before
 	noUnroll  bool // .pragma "nounroll" stands at its start
 	branches  bool // its branch belongs to an instruction that the compiler expands too late to predicate it

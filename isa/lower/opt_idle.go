@@ -12,7 +12,7 @@ func (f *fn) dropIdleLoops() bool {
 			continue
 		}
 		n := f.numbering()
-		if f.knownRounds(l) == nil {
+		if f.knownRounds(l, f.loopFacts()) == nil {
 			continue
 		}
 		first := f.repeatedCopies(b, n)

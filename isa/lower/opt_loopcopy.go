@@ -10,19 +10,31 @@ import (
 // loopBody is a loop that can be copied: its blocks lie one after another, the head first and the latch, which alone branches
 // back to the head, last; after the last round control falls out of the latch. Other blocks may leave the loop too.
 type loopBody struct {
+	*loopFacts
 	f      *fn
 	l      *loop
 	blocks []*block // in layout order
 	latch  *block
-	n      numbering
-	defs   []defSite // of the whole kernel
 	single map[int]place
 	within map[int]bool // renamed registers that neither enter nor leave a round
 	leaves map[*block]bitset
 }
 
+// loopFacts are what bodies of loops are looked at with: of the whole kernel, and the same for all its loops until one is changed.
+type loopFacts struct {
+	n    numbering
+	defs []defSite
+	uses []int32 // readers of each register
+	live *liveness
+}
+
+func (f *fn) loopFacts() *loopFacts {
+	n := f.numbering()
+	return &loopFacts{n: n, defs: f.defSites(n), uses: f.useCounts(n), live: f.live()}
+}
+
 // bodyOf gives the loop as a body that can be copied, nil if its shape does not allow that.
-func (f *fn) bodyOf(l *loop) *loopBody {
+func (f *fn) bodyOf(l *loop, facts *loopFacts) *loopBody {
 	at := slices.Index(f.blocks, l.head)
 	if at < 0 || at+len(l.blocks) >= len(f.blocks) || l.head.noUnroll {
 		return nil
@@ -43,8 +55,7 @@ func (f *fn) bodyOf(l *loop) *loopBody {
 			}
 		}
 	}
-	c.n = f.numbering()
-	c.defs = f.defSites(c.n)
+	c.loopFacts = facts
 	c.findNames()
 	return c
 }
@@ -71,7 +82,6 @@ func repeatable(in *isa.Inst, last bool) bool {
 // the round, or that every round writes once.
 func (c *loopBody) findNames() {
 	f := c.f
-	live := f.live()
 	count := map[int]int{}
 	guarded := map[int]bool{}
 	c.single = map[int]place{}
@@ -89,12 +99,12 @@ func (c *loopBody) findNames() {
 	for _, b := range c.blocks {
 		for _, s := range b.succs {
 			if !c.l.contains(s) {
-				live.in[s.id].each(out.set)
-				c.leaves[b] = live.in[s.id]
+				c.live.in[s.id].each(out.set)
+				c.leaves[b] = c.live.in[s.id]
 			}
 		}
 	}
-	enters := live.in[c.l.head.id]
+	enters := c.live.in[c.l.head.id]
 	c.within = map[int]bool{}
 	for id, p := range c.single {
 		kind, _ := c.n.kindOf(id)

@@ -45,6 +45,7 @@ type roundsLoop struct {
 // unrollKnown unrolls loops with a known number of rounds, inner ones first, and says whether it changed any.
 func (f *fn) unrollKnown() bool {
 	any := false
+	var facts *loopFacts
 	for again := true; again; {
 		again = false
 		for k := len(f.loops) - 1; k >= 0 && !again; k-- {
@@ -52,7 +53,10 @@ func (f *fn) unrollKnown() bool {
 			if l.head.unrolled || f.hasInner(l) {
 				continue
 			}
-			c := f.knownRounds(l)
+			if facts == nil {
+				facts = f.loopFacts()
+			}
+			c := f.knownRounds(l, facts)
 			if c == nil {
 				continue
 			}
@@ -67,7 +71,7 @@ func (f *fn) unrollKnown() bool {
 				continue
 			}
 			f.analyse()
-			any, again = true, true
+			any, again, facts = true, true, nil
 		}
 	}
 	return any
@@ -151,8 +155,8 @@ func unrollBy(rounds, size int, loads bool) int {
 }
 
 // knownRounds recognises a loop that counts from a constant to a constant; nil when it is another kind.
-func (f *fn) knownRounds(l *loop) *roundsLoop {
-	body := f.bodyOf(l)
+func (f *fn) knownRounds(l *loop, facts *loopFacts) *roundsLoop {
+	body := f.bodyOf(l, facts)
 	if body == nil {
 		return nil
 	}
@@ -193,7 +197,7 @@ func (f *fn) knownRounds(l *loop) *roundsLoop {
 func (c *roundsLoop) findTest(guard isa.Operand) bool {
 	place := func(p isa.Operand) int {
 		id := c.n.of(isa.KindPred, p.Reg)
-		if id < 0 || !c.defs[id].value() || c.defs[id].b != c.latch || c.f.useCounts(c.n)[id] != 1 {
+		if id < 0 || !c.defs[id].value() || c.defs[id].b != c.latch || c.uses[id] != 1 {
 			return -1
 		}
 		return int(c.defs[id].i)

@@ -26,27 +26,24 @@ const mostStep = 1024
 
 // unroll puts, before every short loop with a counter, a loop of four bodies, and two bodies and one for what is left.
 func (f *fn) unroll() {
-	if f.t.SM < 70 || nounroll(f.m.Pragmas) || nounroll(f.src.Pragmas) {
+	if len(f.loops) == 0 || f.t.SM < 70 || nounroll(f.m.Pragmas) || nounroll(f.src.Pragmas) {
 		return
 	}
-	var heads []*block
+	facts := f.loopFacts() // unrolling one leaves them true for the others, which are apart
+	var list []*countedLoop
 	for _, l := range f.loops {
-		if !f.hasInner(l) {
-			heads = append(heads, l.head)
-		}
-	}
-	before := len(f.blocks)
-	for _, b := range heads {
-		at := slices.IndexFunc(f.loops, func(l *loop) bool { return l.head == b })
-		if at < 0 {
+		if f.hasInner(l) {
 			continue
 		}
-		if c := f.counted(f.loops[at]); c != nil {
-			c.unrollByFour()
-			f.analyse()
+		if c := f.counted(l, facts); c != nil {
+			list = append(list, c)
 		}
 	}
-	if len(f.blocks) != before {
+	for _, c := range list {
+		c.unrollByFour()
+	}
+	if len(list) > 0 {
+		f.analyse()
 		f.removeDead() // the counter's last addition, if nobody reads it after the loop
 		f.removeDeadWrites()
 	}
@@ -58,8 +55,8 @@ func nounroll(pragmas []string) bool {
 }
 
 // counted recognises the loop, nil when it is another kind or too long.
-func (f *fn) counted(l *loop) *countedLoop {
-	body := f.bodyOf(l)
+func (f *fn) counted(l *loop, facts *loopFacts) *countedLoop {
+	body := f.bodyOf(l, facts)
 	if body == nil || !body.short() {
 		return nil
 	}
@@ -84,7 +81,7 @@ func (f *fn) counted(l *loop) *countedLoop {
 func (c *countedLoop) findTest() bool {
 	guard := c.latch.terminator().Guard
 	id := c.n.of(isa.KindPred, guard.Reg)
-	if id < 0 || !c.defs[id].value() || c.defs[id].b != c.latch || c.f.useCounts(c.n)[id] != 1 {
+	if id < 0 || !c.defs[id].value() || c.defs[id].b != c.latch || c.uses[id] != 1 {
 		return false
 	}
 	c.test = int(c.defs[id].i)
