@@ -139,6 +139,8 @@ const (
 	sizeCross uint8 = 5
 	// sizeAddend, of a MOV or IADD3: it puts the addend of an IMAD.HI together, which does not count where a branch is predicated.
 	sizeAddend uint8 = 6
+	// sizeChoice, of a SEL: it chooses between two sums that were one sum with a selection of constants (see selectSums).
+	sizeChoice uint8 = 7
 	// sizePass, of a MOV: it hands a value to a called function or takes one over from it; the register on the other side is
 	// read or written by the call, whose operands do not name it.
 	sizePass uint8 = 64

@@ -30,6 +30,7 @@ func (f *fn) optimise() {
 		f.valueNumber()
 		f.removeDead()
 	}
+	f.selectSums()
 	f.settleCross()
 	f.shareProducts()
 	f.disjointSums()

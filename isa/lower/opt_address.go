@@ -5,6 +5,9 @@ import "github.com/sarchlab/smsim/isa"
 // Address offsets are signed 24-bit numbers (20 bits on some early encodings).
 const maxOffset = 1<<23 - 1
 
+// maxConstOffset is the largest offset of a constant bank's word beside an index.
+const maxConstOffset = 1<<15 - 1
+
 // foldAddresses moves constants that are added to an address into the offset of the memory operand, and on
 // Turing to Ada a small shift of a shared-memory address into its scale.
 func (f *fn) foldAddresses() {
@@ -18,7 +21,7 @@ func (f *fn) foldAddresses() {
 		for i := range b.insts {
 			in := &b.insts[i]
 			for k := range in.Src[:in.NSrc] {
-				if in.Src[k].Kind == isa.KindMem {
+				if in.Src[k].Kind == isa.KindMem || in.Op == isa.OpLDC && in.Src[k].Kind == isa.KindConst && in.Src[k].Reg != isa.RZ && f.t.SM >= 70 {
 					for range 8 {
 						if !u.foldAddress(in, &in.Src[k]) {
 							break
@@ -53,6 +56,9 @@ func (u *fuser) anyDepth(r isa.Reg) *isa.Inst {
 
 func (u *fuser) foldAddress(in *isa.Inst, o *isa.Operand) bool {
 	fits := func(x int64) bool { return x >= -maxOffset && x <= maxOffset }
+	if o.Kind == isa.KindConst {
+		fits = func(x int64) bool { return x >= 0 && x <= maxConstOffset }
+	}
 	if o.Flags&flagPair != 0 {
 		t := u.f.tuples[o.Reg]
 		d := u.anyDepth(t[0])
@@ -83,6 +89,17 @@ func (u *fuser) foldAddress(in *isa.Inst, o *isa.Operand) bool {
 	}
 	d := u.anyDepth(o.Reg)
 	if d == nil {
+		return false
+	}
+	if o.Kind == isa.KindConst && isAdd64(d) && d.Dst[0].Kind == isa.KindReg && d.Dst[0].Reg == o.Reg { // of whose sum only the low word is read
+		terms := pairTerms(d)
+		for k := range terms {
+			c, ok := constant(terms[k].lo)
+			if ok && len(terms) == 2 && fits(int64(int32(c))+o.Imm) && terms[1-k].lo.Kind == isa.KindReg && terms[1-k].lo.Flags == 0 {
+				o.Reg, o.Imm = terms[1-k].lo.Reg, o.Imm+int64(int32(c))
+				return true
+			}
+		}
 		return false
 	}
 	scaled := o.Flags&(isa.ScaleX4|isa.ScaleX8|isa.ScaleX16) != 0

@@ -30,7 +30,7 @@ func (v *numberer) permuteAlgebra(in *isa.Inst) {
 		return
 	}
 	d := v.definition(o)
-	if sel == 0x9910 && d != nil && d.Class().IsMemory() && d.Mod.Type == isa.U8 { // the sign of a half that is a loaded byte
+	if sel == 0x9910 && d != nil && (d.Class().IsMemory() || d.Op == isa.OpLDC) && d.Mod.Type == isa.U8 { // the sign of a half that is a loaded byte
 		toMov(in, o)
 		return
 	}

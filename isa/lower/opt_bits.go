@@ -48,7 +48,7 @@ func (v *numberer) bits(o isa.Operand, depth int) known {
 	if in == nil || depth == 0 {
 		return known{}
 	}
-	if depth == bitDepth && v.loadedHalf(o, bitDepth) {
+	if depth == bitDepth && in.Mod.Type != isa.U8 && v.loadedHalf(o, bitDepth) {
 		return known{zero: 0xffff0000}
 	}
 	src := func(k int) known { return v.bits(in.Src[k], depth-1) }
@@ -95,16 +95,17 @@ func (v *numberer) bits(o isa.Operand, depth int) known {
 	return known{}
 }
 
-// loadedHalf says that the operand is a half that was loaded, or a choice between such: ptxas 13.0 does not mask these, but does so again
+// loadedHalf says that the operand is a half or byte that was loaded, or a choice between such and constants: ptxas 13.0 does not mask these, but does so again
 // with what it computes from them.
 func (v *numberer) loadedHalf(o isa.Operand, depth int) bool {
 	in := v.definition(o)
 	if in == nil || depth == 0 {
-		return false
+		c, ok := constant(o)
+		return ok && c <= 0xffff && depth > 0
 	}
 	switch in.Op {
 	case isa.OpLDG, isa.OpLDS, isa.OpLDL, isa.OpLD, isa.OpLDC:
-		return in.Mod.Type == isa.U16
+		return in.Mod.Type == isa.U16 || in.Mod.Type == isa.U8
 	case isa.OpMOV:
 		return in.Mod.Flags&isa.ModWide == 0 && v.loadedHalf(in.Src[0], depth-1)
 	case isa.OpSEL:

@@ -6,7 +6,8 @@ import "github.com/sarchlab/smsim/isa"
 // one of its arms become one instruction:
 //
 //	x = op(y, ...); d = p ? x : y      becomes  d = y; @p d = op(d, ...)      if nothing else reads x, or y later: the move disappears
-//	s = p ? 1 : 2; d = s + y           becomes  d = y + 2; @p d = y + 1       if nothing else reads s
+//	x = op(d, ...); d = p ? x : d      becomes  @p d = op(d, ...)             if nothing else reads x
+//	d = p ? y + 1 : y + 2 (selectSums)  becomes  d = y + 1; @!p d = y + 2
 //
 // Seen in every kernel of the measured set that has such selections (a checksum's "c & 1 ? c >> 1 ^ poly : c >> 1": 8 of 8; the case
 // distinctions of an encoder: 64 of 64); selections between values that are not made from each other stay SEL.
@@ -35,15 +36,14 @@ func (g *selectGuard) block(b *block) {
 	from := 0
 	for i := range b.insts {
 		in := &b.insts[i]
-		var first, second isa.Inst
-		ok := false
+		var list []isa.Inst
 		if plainSelect(in) {
-			first, second, ok = g.inPlace(b, i)
-		} else if plainAdd(in) && in.Guard.Kind == isa.KindNone {
-			first, second, ok = g.constants(b, in)
+			list = g.inPlace(b, i)
+		} else if in.Op == isa.OpSEL && in.Mod.Size == sizeChoice {
+			list = g.choice(b, in)
 		}
-		if ok {
-			out = append(append(out, b.insts[from:i]...), first, second)
+		if list != nil {
+			out = append(append(out, b.insts[from:i]...), list...)
 			from = i + 1
 		}
 		g.f.defs(in, g.n, func(id int) { g.written[id] = int32(i) + 1 })
@@ -104,12 +104,13 @@ func (g *selectGuard) unchanged(in *isa.Inst, at int32) bool {
 }
 
 // inPlace is a selection between a word and what an operation makes of it.
-func (g *selectGuard) inPlace(b *block, i int) (first, second isa.Inst, ok bool) {
+func (g *selectGuard) inPlace(b *block, i int) []isa.Inst {
 	in := &b.insts[i]
 	for arm := range 2 {
 		x, y := in.Src[arm], in.Src[1-arm]
 		op := g.single(b, x, 1)
-		if op == nil || !movable(op) || y.Flags != 0 || !g.last(b, y, i) {
+		variable := y.Kind == isa.KindReg && y.Reg == in.Dst[0].Reg // the selection keeps it: no copy
+		if op == nil || !movable(op, isa.Operand{}) || y.Flags != 0 || !variable && !g.last(b, y, i) {
 			continue
 		}
 		reads := 0
@@ -122,9 +123,7 @@ func (g *selectGuard) inPlace(b *block, i int) (first, second isa.Inst, ok bool)
 		if reads != 1 || !g.unchanged(op, at) {
 			continue
 		}
-		first = isa.Inst{Op: isa.OpMOV, NDst: 1, NSrc: 1, Pos: in.Pos, Ctrl: in.Ctrl}
-		first.Dst[0], first.Src[0] = in.Dst[0], y
-		second = *op
+		first, second := copyTo(in, in.Dst[0], y), *op
 		second.Dst[0] = in.Dst[0]
 		for k := range second.Src[:second.NSrc] {
 			if o := &second.Src[k]; o.Kind == isa.KindReg && o.Reg == y.Reg {
@@ -136,19 +135,29 @@ func (g *selectGuard) inPlace(b *block, i int) (first, second isa.Inst, ok bool)
 			second.Guard.Flags ^= isa.Neg
 		}
 		dead(op)
-		return first, second, true
+		if variable {
+			return []isa.Inst{second}
+		}
+		return []isa.Inst{first, second}
 	}
-	return first, second, false
+	return nil
 }
 
-// movable says that the instruction is a one-word operation of the integer pipes that may execute under a predicate.
-func movable(in *isa.Inst) bool {
+// copyTo is a copy to d, at the statement of an instruction and under its guard.
+func copyTo(at *isa.Inst, d, s isa.Operand) isa.Inst {
+	in := isa.Inst{Op: isa.OpMOV, NDst: 1, NSrc: 1, Pos: at.Pos, PC: at.PC, Ctrl: at.Ctrl, Guard: at.Guard}
+	in.Dst[0], in.Src[0] = d, s
+	return in
+}
+
+// movable says that the instruction is a one-word operation of the integer pipes under the guard that may execute under another predicate.
+func movable(in *isa.Inst, guard isa.Operand) bool {
 	switch in.Op {
-	case isa.OpIADD3, isa.OpVIADD, isa.OpLOP3, isa.OpSHF:
+	case isa.OpIADD3, isa.OpVIADD, isa.OpLOP3, isa.OpSHF, isa.OpIMAD:
 	default:
 		return false
 	}
-	if in.Guard.Kind != isa.KindNone || in.Mod.Flags&(isa.ModX|isa.ModWide|isa.ModPAND) != 0 || !plainPreds(in) || in.Dst[0].Kind != isa.KindReg || in.Dst[0].Flags != 0 {
+	if in.Guard != guard || in.Mod.Flags&(isa.ModX|isa.ModWide|isa.ModPAND) != 0 || !plainPreds(in) || in.Dst[0].Kind != isa.KindReg || in.Dst[0].Flags != 0 {
 		return false
 	}
 	for _, o := range in.Src[:in.NSrc] {
@@ -157,35 +166,4 @@ func movable(in *isa.Inst) bool {
 		}
 	}
 	return true
-}
-
-// constants is a sum of a word and a selection between two constants.
-func (g *selectGuard) constants(b *block, in *isa.Inst) (first, second isa.Inst, ok bool) {
-	if in.Dst[0].Kind != isa.KindReg || in.Dst[0].Reg < isa.VirtualBase || in.Dst[0].Flags != 0 {
-		return first, second, false
-	}
-	t := terms(in, 3)
-	if len(t) != 2 {
-		return first, second, false
-	}
-	for k := range t {
-		sel := g.single(b, t[k], 1)
-		if sel == nil || !plainSelect(sel) {
-			continue
-		}
-		other := t[1-k]
-		ca, okA := constant(sel.Src[0])
-		cb, okB := constant(sel.Src[1])
-		at := g.defs[g.n.of(isa.KindReg, t[k].Reg)].i
-		if !okA || !okB || other.Kind != isa.KindReg || other.Reg == in.Dst[0].Reg || !g.unchanged(sel, at) {
-			continue
-		}
-		first, second = *in, *in
-		first.Src[0], first.Src[1], first.Src[2] = other, immWord(cb), rz
-		second.Src[0], second.Src[1], second.Src[2] = other, immWord(ca), rz
-		second.Guard = sel.Src[2]
-		dead(sel)
-		return first, second, true
-	}
-	return first, second, false
 }
