@@ -26,7 +26,7 @@ type launch struct {
 		Words int    `json:"words"`
 		Seed  uint32 `json:"seed"`
 		Zero  bool   `json:"zero"`
-		Value uint32 `json:"value"`
+		Value uint64 `json:"value"`
 	} `json:"args"`
 	Grid          [3]uint32         `json:"grid"`
 	Block         [3]uint32         `json:"block"`
@@ -144,11 +144,15 @@ func (w *worker) predictKernel(l *launch, in Input, cold bool) (*sim.Result, err
 	var opt sm.Options
 	for i, a := range l.Args {
 		if a.Kind == "u32" {
-			la.Params = binary.LittleEndian.AppendUint32(la.Params, a.Value)
+			la.Params = binary.LittleEndian.AppendUint32(la.Params, uint32(a.Value))
 			continue
 		}
 		for len(la.Params)%8 != 0 {
 			la.Params = append(la.Params, 0)
+		}
+		if a.Kind == "u64" {
+			la.Params = binary.LittleEndian.AppendUint64(la.Params, a.Value)
+			continue
 		}
 		b := mem.Alloc("arg"+strconv.Itoa(i), uint64(4*a.Words))
 		opt.FootprintBytes += uint64(4 * a.Words)
