@@ -130,6 +130,9 @@ const (
 	// extension that follows. Of an IADD3: the low word of a 64-bit sum, which stays apart from a product only with its carry.
 	// Of a LOP3: a 16-bit complement. Of a MOV, before loops are unrolled: it was a logic operation with a constant.
 	sizeHalf uint8 = 2
+	// sizeOperand, of a PRMT: the sign extension of an operand that a comparison of halves reads, which ptxas leaves out where the half is a
+	// signed byte's already; the extension of a conversion stays.
+	sizeOperand uint8 = 9
 	// sizeUnpack, of a PRMT: it takes a half from a word for mov.b32 {x, y}.
 	sizeUnpack uint8 = 3
 	// sizeZero, of a PRMT: an extension with zeros, after which another is dropped. Of a LOP3: the extension of a 16-bit

@@ -29,7 +29,11 @@ func (v *numberer) permuteAlgebra(in *isa.Inst) {
 	if !ok || in.Mod.Sub != isa.SubNone || o.Kind != isa.KindReg || o.Flags != 0 || !isZero(in.Src[2]) {
 		return
 	}
-	if w, ok := v.narrowSigned(o, sel); ok {
+	if z := v.bits(o, bitDepth).zero; sel == 0x9910 && z>>15 == 0x1ffff || sel == 0x7710 && in.Mod.Size != sizeHalf && z>>16 == 0xffff {
+		toMov(in, o)
+		return
+	}
+	if w, ok := v.narrowSigned(o, sel, in.Mod.Size == sizeOperand); ok {
 		toMov(in, w)
 		return
 	}
@@ -55,9 +59,11 @@ func (v *numberer) permuteAlgebra(in *isa.Inst) {
 }
 
 // narrowSigned is the word whose low byte or half a permutation of o extends (sel: 0x8880 or 0x9910), if that word is the extension
-// already: compilers that compute in 16-bit registers widen a signed byte at every step, which ptxas drops.
-func (v *numberer) narrowSigned(o isa.Operand, sel uint32) (isa.Operand, bool) {
-	kept, bits := uint32(0xff), 16
+// already: compilers that compute in 16-bit registers widen a signed byte at every step. Probes: ptxas 13.0 drops the extension of a
+// field that bfe extended and of a byte that a load extended; that of a half which a conversion left in a 16-bit register, or which a
+// comparison needs (operand); not a second one of a byte.
+func (v *numberer) narrowSigned(o isa.Operand, sel uint32, operand bool) (isa.Operand, bool) {
+	kept, bits := uint32(0xff), uint32(16)
 	switch sel {
 	case 0x8880:
 		kept, bits = 0xf, 8
@@ -66,47 +72,26 @@ func (v *numberer) narrowSigned(o isa.Operand, sel uint32) (isa.Operand, bool) {
 		return o, false
 	}
 	for range bitDepth {
-		if v.signedBits(o) <= bits {
-			return o, true
-		}
 		d := v.definition(o)
-		if d == nil || d.Op != isa.OpPRMT || d.Mod.Sub != isa.SubNone || d.Src[0].Kind != isa.KindReg || d.Src[0].Flags != 0 || !v.current(d, d.Src[0]) {
+		switch {
+		case d == nil:
+			return o, false
+		case d.Class().IsMemory():
+			return o, bits == 16 && (d.Mod.Type == isa.S8 || d.Mod.Type == isa.S16)
+		case d.Op == isa.OpSGXT:
+			n, ok := constant(d.Src[1])
+			return o, ok && d.Mod.Type == isa.S32 && d.Mod.Flags&isa.ModWrap == 0 && n > 0 && n <= bits
+		case d.Op != isa.OpPRMT || d.Mod.Sub != isa.SubNone || !isZero(d.Src[2]):
+			return o, false
+		case operand && (isImm(d.Src[1], 0x8880) || isImm(d.Src[1], 0x9910) && bits == 16):
+			return o, true
+		case d.Src[0].Kind != isa.KindReg || d.Src[0].Flags != 0 || !v.current(d, d.Src[0]):
 			return o, false
 		}
 		if c, ok := constant(d.Src[1]); !ok || c&kept != 0x10&kept {
 			return o, false
 		}
-		o = d.Src[0]
+		o, operand = d.Src[0], operand || bits == 16
 	}
 	return o, false
-}
-
-// signedBits is the number of low bits whose sign extension the word is known to be, 32 if it is not known to be one.
-func (v *numberer) signedBits(o isa.Operand) int {
-	d := v.definition(o)
-	if d == nil {
-		return 32
-	}
-	switch d.Op {
-	case isa.OpPRMT:
-		switch {
-		case d.Mod.Size != 0 || d.Mod.Sub != isa.SubNone:
-		case isImm(d.Src[1], 0x8880):
-			return 8
-		case isImm(d.Src[1], 0x9910):
-			return 16
-		}
-	case isa.OpSGXT:
-		if n, ok := constant(d.Src[1]); ok && d.Mod.Type == isa.S32 && d.Mod.Flags&isa.ModWrap == 0 && n > 0 && n < 32 {
-			return int(n)
-		}
-	case isa.OpLDG, isa.OpLDS, isa.OpLDL, isa.OpLD, isa.OpLDC:
-		switch d.Mod.Type {
-		case isa.S8:
-			return 8
-		case isa.S16:
-			return 16
-		}
-	}
-	return 32
 }

@@ -83,6 +83,16 @@ func (v *numberer) bits(o isa.Operand, depth int) known {
 		}
 	case isa.OpPOPC:
 		return known{zero: ^uint32(63)}
+	case isa.OpIABS:
+		if in.Mod.Flags == 0 {
+			return v.absBits(in.Src[0])
+		}
+	case isa.OpIMAD:
+		if in.Mod.Flags == 0 && isZero(in.Src[2]) && in.Src[0].Flags == 0 && in.Src[1].Flags == 0 {
+			if n := bitLength(src(0)) + bitLength(src(1)); n < 32 {
+				return known{zero: ^uint32(0) << n}
+			}
+		}
 	case isa.OpLDG, isa.OpLDS, isa.OpLDL, isa.OpLD, isa.OpLDC:
 		if in.Mod.Type == isa.U8 {
 			return known{zero: ^uint32(0xff)}
@@ -91,6 +101,24 @@ func (v *numberer) bits(o isa.Operand, depth int) known {
 		if in.Mod.Size == sizeZero {
 			return known{zero: 0xffff0000}
 		}
+	}
+	return known{}
+}
+
+// bitLength is the number of low bits that can be other than zero.
+func bitLength(k known) int { return 32 - bits.LeadingZeros32(^k.zero) }
+
+// absBits is what is known of the absolute value of a byte's or half's sign extension.
+func (v *numberer) absBits(o isa.Operand) known {
+	d := v.definition(o)
+	if d == nil || d.Op != isa.OpPRMT || d.Mod.Sub != isa.SubNone || !isZero(d.Src[2]) {
+		return known{}
+	}
+	switch {
+	case isImm(d.Src[1], 0x8880):
+		return known{zero: 0xffffff00}
+	case isImm(d.Src[1], 0x9910):
+		return known{zero: 0xffff0000}
 	}
 	return known{}
 }

@@ -53,7 +53,7 @@ func TestLoadedByte(t *testing.T) {
 	for _, c := range []struct {
 		load  string
 		signs int
-	}{{"ld.global.u8", 0}, {"ld.global.s8", 1}, {"ld.global.u16", 1}} {
+	}{{"ld.global.u8", 0}, {"ld.global.s8", 0}, {"ld.global.u16", 1}} {
 		m, err := ptx.Parse("t.ptx", []byte(".version 8.0\n.target sm_90\n.address_size 64\n.entry k(.param .u64 P)\n{ .reg .b64 %q; .reg .b16 %h; .reg .b32 %a; .reg .pred %p;\n"+
 			"ld.param.u64 %q, [P]; "+c.load+" %h, [%q]; setp.lt.s16 %p, %h, 200; selp.b32 %a, 1, 0, %p; st.global.u32 [%q+8], %a; ret; }\n"))
 		if err != nil {

@@ -190,8 +190,16 @@ func (x *expander) bfeConst(d, a word, pos, length int, signed bool) {
 		x.mov(d, imm(0))
 	case pos > 31:
 		x.signWord(d, a)
-	case length == 8 && pos%8 == 0 && !signed && x.sm() >= 70: // a byte: ptxas permutes
-		x.prmt(d, a, imm(uint32(0x7770+pos/8)), rz)
+	case length%8 == 0 && pos%8 == 0 && pos+length <= 32 && length < 32 && !signed && x.sm() >= 70: // whole bytes: ptxas permutes
+		sel := uint32(0)
+		for i := range 4 {
+			n := uint32(7) // a zero of RZ
+			if i < length/8 {
+				n = uint32(pos/8 + i)
+			}
+			sel |= n << (4 * i)
+		}
+		x.prmt(d, a, imm(sel), rz)
 	case pos+length == 32 && pos > 0 && x.sm() >= 70: // ptxas keeps the extension that changes nothing
 		x.emit(isa.OpSGXT, isa.Mod{Type: signedType(signed), Flags: modKeep}, []word{d},
 			[]word{x.shiftRight(auto, a, imm(uint32(pos)), signedType(signed)), imm(uint32(length))})

@@ -61,9 +61,19 @@ func (x *expander) compare(p, n word, c comparison, t vtype, i int, combine isa.
 	case t.wide():
 		x.cmp64x2(p, n, c.op, t.signed() && !c.unsigned, x.a64(i, t.name), x.a64(i+1, t.name), combine, q)
 	default:
-		a, b := x.ext(auto, x.a32(i, t.name), t), x.ext(auto, x.a32(i+1, t.name), t)
+		a, b := x.comparedHalf(x.a32(i, t.name), t), x.comparedHalf(x.a32(i+1, t.name), t)
 		x.cmp2(p, n, c.op, signedType(t.signed() && !c.unsigned), a, b, combine, q)
 	}
+}
+
+// comparedHalf is an operand of a comparison as a word.
+func (x *expander) comparedHalf(a word, t vtype) word {
+	if _, known := constant(a); known || !t.signed() || t.bits != 16 || x.sm() < 70 {
+		return x.ext(auto, a, t)
+	}
+	d := x.reg()
+	x.emit(isa.OpPRMT, isa.Mod{Size: sizeOperand}, []word{d}, []word{a, imm(0x9910), rz})
+	return d
 }
 
 // ruleSetp is setp.
