@@ -208,7 +208,7 @@ func (f *fn) dropEmpty() bool {
 	next := map[*block]*block{}
 	kept := f.blocks[:0:0]
 	for i, b := range f.blocks {
-		if len(b.insts) == 0 && !b.afterCall && i > 0 && i+1 < len(f.blocks) && !f.isEntry(b) {
+		if len(b.insts) == 0 && !b.afterCall && !b.latch && i > 0 && i+1 < len(f.blocks) && !f.isEntry(b) {
 			n := f.blocks[i+1]
 			next[b] = n
 			n.noUnroll = n.noUnroll || b.noUnroll
@@ -235,6 +235,9 @@ func (f *fn) dropEmpty() bool {
 
 // passThrough is where control goes from a block without instructions, or nil.
 func (f *fn) passThrough(b *block) *block {
+	if b.latch {
+		return nil
+	}
 	if len(b.insts) == 1 && b.insts[0].Op == isa.OpBRA && b.insts[0].Guard.Kind == isa.KindNone {
 		return b.to
 	}

@@ -8,15 +8,16 @@ import (
 
 // region is the code between a point where lanes may part and the point where they meet again.
 type region struct {
-	head  *block // the convergence barrier is set at its end
-	join  *block
-	body  map[*block]bool // blocks from head to join, without either
-	entry *block          // where several places outside enter the body: the head is a block to be put in front of it
-	slot  int             // convergence barrier register
-	unit  int             // private unit that it lies in, -1: the unit itself
-	calls map[int]bool    // private units that lanes can be in meanwhile
-	call  bool            // head ends in a call that lanes can leave apart
-	deep  bool            // lanes can be in functions called in the standard way meanwhile
+	head    *block // the convergence barrier is set at its end
+	join    *block
+	body    map[*block]bool // blocks from head to join, without either
+	entry   *block          // where several places outside enter the body: the head is a block to be put in front of it
+	slot    int             // convergence barrier register
+	unit    int             // private unit that it lies in, -1: the unit itself
+	calls   map[int]bool    // private units that lanes can be in meanwhile
+	call    bool            // head ends in a call that lanes can leave apart
+	partial bool            // some lanes leave it without coming to its join
+	deep    bool            // lanes can be in functions called in the standard way meanwhile
 }
 
 // converge inserts the instructions that bring diverged lanes together again: BSSY and BSYNC from Volta on, SSY and
@@ -29,16 +30,24 @@ func (f *fn) converge() {
 		if t == nil || t.Op != isa.OpBRA && t.Op != isa.OpBRX || len(b.succs) < 2 || t.Mod.Has(isa.ModU) || !u.divergentBranch(b) {
 			continue
 		}
-		if r := f.regionOf(b); r != nil && !(f.t.SM >= 70 && (lonelyExit(r.join) || f.lonelyReturn(r.join))) { // nobody waits for lanes that end there
+		if r := f.regionOf(b); r != nil && !(f.t.SM >= 70 && (lonelyExit(r.join) || f.returnsApart(r))) { // nobody waits for lanes that end there
 			regions = append(regions, r)
 		}
 	}
 	regions = mergeRegions(regions)
+	regions = f.partialRegions(regions, u)
 	f.placeEntries(regions)
 	if len(f.entries) > 0 || f.hasStandardCalls() {
 		regions = f.aroundCalls(regions, u)
 	}
 	f.numberRegions(regions)
+	f.edges() // with the blocks in front of entries
+	edges := map[[2]*block]*block{}
+	for _, r := range regions {
+		if r.partial && r.slot < barrierRegs {
+			f.breaks(r, regions, edges)
+		}
+	}
 	// Inner regions first, so that an outer region's join receives lanes that inner joins have gathered.
 	sort.SliceStable(regions, func(i, j int) bool { return regions[i].head.domDepth > regions[j].head.domDepth })
 	for _, r := range regions {
@@ -61,7 +70,7 @@ func (f *fn) regionOf(b *block) *region {
 	}
 	for head := b; head != nil; head = head.idom {
 		if head != b && !postDominates(join, head) {
-			return nil
+			return f.loopRegion(b, join)
 		}
 		if head == join {
 			return nil
@@ -96,6 +105,30 @@ func (f *fn) regionOf(b *block) *region {
 		}
 	}
 	return nil
+}
+
+// loopRegion is the region of a branch in a loop whose lanes meet at join, if only the loop's head can start it: the barrier is set in
+// a block in front of that, each time.
+func (f *fn) loopRegion(b, join *block) *region {
+	if b.loop == nil || !postDominates(join, b.loop.head) || len(b.loop.backEdges()) < 2 { // a latch gathers them
+		return nil
+	}
+	entry := b.loop.head
+	r := &region{head: b, join: join, body: map[*block]bool{}, entry: entry}
+	work := []*block{entry}
+	for len(work) > 0 {
+		x := work[len(work)-1]
+		work = work[:len(work)-1]
+		if x == join || r.body[x] {
+			continue
+		}
+		if !dominates(entry, x) {
+			return nil
+		}
+		r.body[x] = true
+		work = append(work, x.succs...)
+	}
+	return r
 }
 
 // postDominates says whether every path from b to the end goes through j.

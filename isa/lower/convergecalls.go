@@ -2,8 +2,11 @@ package lower
 
 import "github.com/sarchlab/smsim/isa"
 
-// lonelyReturn says that a block only copies results and returns: lanes that a private function parted return one after the other,
-// and its caller gathers them, as in ptxas's code.
+// mostReturnWork is the number of instructions, besides copies, up to which ptxas lets lanes run through a block that returns one
+// after the other.
+const mostReturnWork = 2
+
+// lonelyReturn says that a block does next to nothing and returns from a private function.
 func (f *fn) lonelyReturn(b *block) bool {
 	if b == nil || len(b.insts) == 0 || b.insts[len(b.insts)-1].Op != isa.OpRET {
 		return false
@@ -11,12 +14,39 @@ func (f *fn) lonelyReturn(b *block) bool {
 	if s := f.site(&b.insts[len(b.insts)-1]); s == nil || s.standard {
 		return false
 	}
+	work := 0
 	for i := range b.insts[:len(b.insts)-1] {
-		if b.insts[i].Op != isa.OpMOV {
-			return false
+		if in := &b.insts[i]; in.Op != isa.OpMOV {
+			work++
+			if in.Class().IsMemory() || in.Class().IsControl() || isWarpWide(in) {
+				return false
+			}
 		}
 	}
-	return true
+	return work <= mostReturnWork
+}
+
+// mostArms is the number of arms of a private function that all end at its return up to which their lanes return one after the other.
+const mostArms = 2
+
+// returnsApart says that the lanes of a region return from a private function one after the other, and its caller gathers them, as
+// ptxas has it where no more than two arms end at a return that does next to nothing. Loops that lanes leave apart, and more arms (of
+// a switch, say), are gathered before it.
+func (f *fn) returnsApart(r *region) bool {
+	if !f.lonelyReturn(r.join) {
+		return false
+	}
+	arms := 0
+	for _, p := range r.join.preds {
+		switch {
+		case !r.body[p]:
+		case p.loop != nil && !p.loop.contains(r.join):
+			return false
+		case len(p.succs) == 1:
+			arms++
+		}
+	}
+	return arms <= mostArms
 }
 
 // hasStandardCalls says that the unit's code, private functions in it included, calls in the standard way.
@@ -47,7 +77,7 @@ func (f *fn) aroundCalls(regions []*region, u *uniformity) []*region {
 					deep[e.unit] = true
 				}
 			}
-			if len(b.succs) > 1 && u.divergentBranch(b) && (b.ipdom == nil || f.lonelyReturn(b.ipdom)) {
+			if len(b.succs) > 1 && u.divergentBranch(b) && (b.ipdom == nil || f.lonelyReturn(b.ipdom) && !gathered(b, regions)) {
 				apart[e.unit] = true
 			}
 		}
@@ -102,13 +132,39 @@ func (f *fn) aroundCalls(regions []*region, u *uniformity) []*region {
 			continue
 		}
 		several := last.Src[0].Kind == isa.KindReg && last.Src[0].Reg >= isa.VirtualBase // lanes can call different functions, for all the compiler knows
-		if apart[s.unit] || several {
+		if (apart[s.unit] || several) && !f.gatheredNext(b, f.blocks[i+1], regions) {
 			r := &region{head: b, join: f.blocks[i+1], unit: owner(b), calls: map[int]bool{}, call: true}
 			calls(b, r)
 			regions = append(regions, r)
 		}
 	}
 	return regions
+}
+
+// gathered says that one of the regions gathers the lanes that part at b where they meet.
+func gathered(b *block, regions []*region) bool {
+	for _, r := range regions {
+		if r.join == b.ipdom && (r.head == b || r.body[b]) {
+			return true
+		}
+	}
+	return false
+}
+
+// gatheredNext says that lanes which return from a call at the end of b only copy values in the block behind it before one of the
+// regions gathers them anyway.
+func (f *fn) gatheredNext(b, behind *block, regions []*region) bool {
+	for i := range behind.insts {
+		if in := &behind.insts[i]; in.Op != isa.OpMOV && (in.Op != isa.OpBRA || in.Guard.Kind != isa.KindNone) {
+			return false
+		}
+	}
+	for _, r := range regions {
+		if r.body[b] && r.body[behind] && len(behind.succs) == 1 && behind.succs[0] == r.join {
+			return true
+		}
+	}
+	return false
 }
 
 // gatherCall puts the region's barrier around the call at the end of its head: the lanes return to the wait.

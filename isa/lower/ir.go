@@ -105,6 +105,7 @@ type block struct {
 	noUnroll  bool // .pragma "nounroll" stands at its start
 	branches  bool // its branch belongs to an instruction that the compiler expands too late to predicate it
 	unrolled  bool // the head of a loop of several rounds
+	latch     bool // the way back to a loop's head of all lanes, which are gathered there
 	mark      int
 
 	statements int          // what the compiler counts of the PTX in it, see statementSize

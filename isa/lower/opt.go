@@ -47,6 +47,7 @@ func (f *fn) optimise() {
 	spins := len(f.spinLoops()) > 0
 	f.vectorise()
 	f.unroll()
+	f.joinLatches()
 	f.ifConvert()
 	f.hoistBases(true)
 	if !f.separateCode() && !spins {
