@@ -9,7 +9,7 @@ import (
 // Operand places of machine encodings. Every arithmetic instruction has at most one source that is not a general
 // register (an immediate, a constant-bank word or a uniform register), and only some of its places take one.
 
-// operandPlaces is keyed by opcode; opcodes that are missing take registers only, except that immediates stay.
+// operandPlaces is keyed by opcode; opcodes that are missing take registers only, except that immediates stay that are not stored.
 var operandPlaces = map[isa.Op]string{
 	isa.OpIADD: "rf", isa.OpISUB: "rf", isa.OpIADD3: "rfr--", isa.OpIMUL: "rf", isa.OpIMAD: "rff-", isa.OpXMAD: "rff",
 	isa.OpIMUL24: "rf", isa.OpIMAD24: "rff", isa.OpIDP: "rfr", isa.OpISCADD: "rf-", isa.OpLEA: "rf---", isa.OpISAD: "rfr",
@@ -44,7 +44,7 @@ func (f *fn) sourceKindOK(in *isa.Inst, k int, o *isa.Operand) bool {
 	}
 	p := f.placesOf(in)
 	if k >= len(p) {
-		return o.Kind == isa.KindImm || in.Op == isa.OpLDC
+		return o.Kind == isa.KindImm && !storesOperand(in) || in.Op == isa.OpLDC
 	}
 	switch p[k] {
 	case '-':
@@ -65,10 +65,22 @@ func (f *fn) sourceKindOK(in *isa.Inst, k int, o *isa.Operand) bool {
 	if o.Kind == isa.KindConst && o.Reg != isa.RZ {
 		return false
 	}
+	if o.Kind == isa.KindImm && in.Op == isa.OpSHF && k == 2 && isZero(in.Src[0]) && in.Mod.Has(isa.ModHI) && !in.Mod.Has(isa.ModLeft) {
+		return false // ptxas shifts no literal to the right that is not in a register
+	}
 	if o.Kind == isa.KindUReg && !f.takesUniform(in) {
 		return false
 	}
 	return true
+}
+
+// storesOperand says that the instruction hands the data it reads to memory: from general registers only.
+func storesOperand(in *isa.Inst) bool {
+	switch in.Op {
+	case isa.OpST, isa.OpSTG, isa.OpSTS, isa.OpSTL, isa.OpSUST, isa.OpATOM, isa.OpATOMG, isa.OpATOMS, isa.OpRED:
+		return true
+	}
+	return false
 }
 
 // uniformOp says that the instruction runs on the uniform datapath and reads uniform registers.

@@ -43,6 +43,7 @@ func (f *fn) optimise() {
 	f.removeDeadWrites()
 	f.negateFactors()
 	f.shareComplements()
+	f.keepStoredLiterals()
 	f.hoistInvariants()
 	spins := len(f.spinLoops()) > 0
 	f.vectorise()

@@ -93,6 +93,12 @@ func (v *numberer) bits(o isa.Operand, depth int) known {
 				return known{zero: ^uint32(0) << n}
 			}
 		}
+	case isa.OpSEL: // between constants only
+		a, okA := constant(in.Src[0])
+		b, okB := constant(in.Src[1])
+		if okA && okB && in.Mod.Flags == 0 {
+			return known{^a & ^b, a & b}
+		}
 	case isa.OpLDG, isa.OpLDS, isa.OpLDL, isa.OpLD, isa.OpLDC:
 		if in.Mod.Type == isa.U8 {
 			return known{zero: ^uint32(0xff)}

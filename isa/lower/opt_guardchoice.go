@@ -57,10 +57,15 @@ func (g *selectGuard) own(b *block, kind isa.OperandKind, r isa.Reg, guard isa.O
 	return op
 }
 
-// both appends what makes a predicate that is true where the block's and p are: a comparison in the block takes the block's predicate in.
+// both appends what makes a predicate that is true where the block's and p are: a comparison that
+// nothing else reads takes the block's predicate in.
 func (g *selectGuard) both(list []isa.Inst, b *block, in *isa.Inst, p isa.Operand) ([]isa.Inst, isa.Operand) {
 	q := isa.P(g.f.newPred())
-	if test := g.own(b, isa.KindPred, p.Reg, in.Guard); test != nil && test.Op == isa.OpISETP && test.Dst[0] == isa.P(p.Reg) && test.Dst[1] == pt &&
+	test := g.own(b, isa.KindPred, p.Reg, in.Guard)
+	if test == nil {
+		test = g.own(b, isa.KindPred, p.Reg, isa.Operand{})
+	}
+	if test != nil && test.Op == isa.OpISETP && test.Dst[0] == isa.P(p.Reg) && test.Dst[1] == pt &&
 		test.Src[2] == pt && test.Mod.Bool == isa.BoolAnd && !test.Mod.Has(isa.ModEX) {
 		t := *test
 		t.Dst[0], t.Src[2], t.Guard = q, in.Guard, isa.Operand{}

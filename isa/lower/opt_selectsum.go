@@ -95,9 +95,14 @@ func (s *selectSum) distribute(in *isa.Inst) []isa.Inst {
 		if sel == nil || uses != 1 || x.Kind != isa.KindReg || x.Flags != 0 || sameExpansion(sel, in) {
 			continue
 		}
+		p := sel.Src[2]
+		if yes == 0 { // the word itself comes second
+			yes, not = not, yes
+			p.Flags ^= isa.Neg
+		}
 		list, first := s.sum(nil, in, x, yes)
 		list, second := s.sum(list, in, x, not)
-		return append(list, choose(in, in.Dst[0], first, second, sel.Src[2]))
+		return append(list, choose(in, in.Dst[0], first, second, p))
 	}
 	return nil
 }

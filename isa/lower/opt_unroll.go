@@ -21,6 +21,10 @@ type countedLoop struct {
 	fromNil bool // the counter starts at zero
 }
 
+// mostMeet is how many ways may meet at a block of a loop that is unrolled: ends of ifs with else, not of ifs within ifs that share their end
+// or of case distinctions (60 loops compiled, and 1,109 others).
+const mostMeet = 2
+
 // mostStep is the largest change of a counter in one round.
 const mostStep = 1024
 
@@ -63,6 +67,9 @@ func (f *fn) counted(l *loop, facts *loopFacts) *countedLoop {
 	c := &countedLoop{loopBody: body, test: -1}
 	for _, b := range c.blocks {
 		if b != c.latch && c.leaves[b] != nil {
+			return nil
+		}
+		if len(b.preds) > mostMeet {
 			return nil
 		}
 	}

@@ -97,7 +97,7 @@ func (v *numberer) substitute(b *block, in *isa.Inst) {
 				continue
 			}
 			r, ok := v.replacement(o)
-			if !ok || r.Kind == isa.KindPred {
+			if !ok || r.Kind == isa.KindPred || r.Kind == isa.KindImm && storesOperand(in) { // a stored constant stays where it was put in a register
 				continue
 			}
 			if m, ok := mergeFlags(in, o, r); ok {

@@ -92,7 +92,7 @@ func (u *fuser) fuseAdd64(in *isa.Inst) bool {
 		if len(sub)+len(rest) > 3 {
 			continue
 		}
-		// Two constants become one. ptxas takes two subtractions together, but not a subtraction and an addition.
+		// Two constants become one..
 		all := append(rest, sub...)
 		negated := 0
 		for _, x := range all {
@@ -100,7 +100,7 @@ func (u *fuser) fuseAdd64(in *isa.Inst) bool {
 				negated++
 			}
 		}
-		if len(all) == 3 && (negated == 1 || negated == 3) {
+		if len(all) == 3 && (negated == 3 || u.f.t.SM >= 120) { // IADD.64 has two addends
 			continue
 		}
 		var sum int64

@@ -78,6 +78,14 @@ func shapeLoop(kind, fragment string, n int) string {
 		test = "setp.ne.s32 %p2, %r10, %r1;"
 	case "double":
 		head, start, next = "", "1", "shl.b32 %r10, %r10, 1;"
+	case "nested", "apart": // two ifs, the second inside the first or behind it
+		second := map[string]string{"nested": "E:", "apart": "F:"}[kind]
+		inner := map[string]string{"nested": "", "apart": "E:\n"}[kind]
+		fragment = "setp.ne.s32 %p3, %r4, 1;\n@%p3 bra E;\nxor.b32 %r5, %r4, %r2;\n" + inner + "setp.ne.s32 %p4, %r4, 7;\n@%p4 bra " +
+			second[:1] + ";\nst.shared.u32 [%r3], %r4;\n" + second
+	case "cases":
+		fragment = "setp.eq.s32 %p3, %r4, 1;\n@%p3 bra A;\nsetp.eq.s32 %p4, %r3, 7;\n@%p4 bra B;\nbra.uni E;\nA:\nadd.s32 %r4, %r4, %r2;\nbra.uni E;\n" +
+			"B:\nxor.b32 %r4, %r4, %r2;\nE:"
 	case "pragma":
 		pragma = ".pragma \"nounroll\";\n"
 	}
