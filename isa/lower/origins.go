@@ -44,10 +44,10 @@ func AddressOrigins(p *isa.Program, params []byte) []Origin {
 		case isa.OpCALL:
 			if i+1 < len(a.in) {
 				a.leader(i + 1)
-				a.returns = append(a.returns, i+1)
 			}
 		}
 	}
+	a.calls = callWrites(p)
 	for _, i := range p.Unreached() { // functions that are called through pointers
 		a.leader(i)
 		for r := range a.in[i] {
@@ -71,7 +71,7 @@ type originPass struct {
 	p       *isa.Program
 	params  []byte
 	in      []*originState // at the targets of branches
-	returns []int          // instructions behind calls
+	calls   []writingCall
 	changed bool
 	list    []int16
 	guarded []guardedOrigin // values written under a guard since the last target of a branch
@@ -98,6 +98,17 @@ func (a *originPass) join(i int, s *originState) {
 			a.changed = true
 		}
 	}
+}
+
+// joinReturn adds what a function leaves in the registers that it writes to the state behind a call.
+func (a *originPass) joinReturn(c *writingCall, s *originState) {
+	var left originState
+	for r, v := range s {
+		if c.writes[r] {
+			left[r] = v
+		}
+	}
+	a.join(c.at+1, &left)
 }
 
 // sweep goes through the program once, in the order of its addresses.
@@ -127,12 +138,18 @@ func (a *originPass) sweep(out []Origin) {
 			a.join(t, &s)
 		}
 		if in.Op == isa.OpRET {
-			for _, t := range a.returns {
-				a.join(t, &s)
+			for k := range a.calls {
+				a.joinReturn(&a.calls[k], &s)
 			}
 		}
 		if ends(in) { // whatever stands here next is reached from elsewhere
 			s = originState{}
+		} else if c := callAt(a.calls, i); c != nil {
+			for r := range s {
+				if c.writes[r] {
+					s[r] = 0
+				}
+			}
 		}
 	}
 }

@@ -25,13 +25,26 @@ func BlockStrides(p *isa.Program, l *isa.Launch, blockDimBase uint32) []Stride {
 	a := stridePass{p: p, l: l, dims: int64(blockDimBase), in: make([]*[ctlRegs]affine, len(p.Insts))}
 	for i := range p.Insts {
 		in := &p.Insts[i]
-		if in.Op == isa.OpCALL || in.Op == isa.OpBRX || in.Op == isa.OpJMX { // control is not followed through these
+		if (in.Op == isa.OpBRX || in.Op == isa.OpJMX) && len(p.Indexed[i]) == 0 { // where control goes is not known
 			return out
 		}
 		for k := range in.Src[:in.NSrc] {
-			if o := &in.Src[k]; o.Kind == isa.KindLabel && o.Imm >= 0 && int(o.Imm) < len(a.in) && a.in[o.Imm] == nil {
-				a.in[o.Imm] = new([ctlRegs]affine)
+			if o := &in.Src[k]; o.Kind == isa.KindLabel && o.Imm >= 0 && int(o.Imm) < len(a.in) {
+				a.leader(int(o.Imm))
 			}
+		}
+		for _, t := range p.Indexed[i] {
+			a.leader(t)
+		}
+		if in.Op == isa.OpCALL && i+1 < len(a.in) {
+			a.leader(i + 1)
+		}
+	}
+	a.calls = callWrites(p)
+	for _, i := range p.Unreached() { // functions that are called through pointers
+		a.leader(i)
+		for r := range a.in[i] {
+			a.in[i][r] = notAffine
 		}
 	}
 	for a.changed = true; a.changed; {
@@ -83,8 +96,15 @@ type stridePass struct {
 	l       *isa.Launch
 	dims    int64
 	in      []*[ctlRegs]affine // at the targets of branches
+	calls   []writingCall
 	changed bool
 	list    []int16
+}
+
+func (a *stridePass) leader(i int) {
+	if a.in[i] == nil {
+		a.in[i] = new([ctlRegs]affine)
+	}
 }
 
 // join is what two ways to one place leave of a value.
@@ -125,8 +145,28 @@ func (a *stridePass) sweep(out []Stride) {
 				a.merge(a.in[o.Imm], &s)
 			}
 		}
+		for _, t := range a.p.Indexed[i] {
+			a.merge(a.in[t], &s)
+		}
+		if in.Op == isa.OpRET {
+			for k := range a.calls {
+				left := s
+				for r, w := range a.calls[k].writes {
+					if !w {
+						left[r] = affine{}
+					}
+				}
+				a.merge(a.in[a.calls[k].at+1], &left)
+			}
+		}
 		if ends(in) {
 			s = [ctlRegs]affine{}
+		} else if c := callAt(a.calls, i); c != nil {
+			for r, w := range c.writes {
+				if w {
+					s[r] = affine{}
+				}
+			}
 		}
 	}
 }

@@ -37,6 +37,8 @@ func TestBlockStrides(t *testing.T) {
 		{"hash by exclusive or", "mad.lo.u32 %r4, %r2, %r3, %r1; shr.u32 %r5, %r4, 16; xor.b32 %r4, %r4, %r5; mul.lo.u32 %r4, %r4, 0x85ebca6b; shr.u32 %r4, %r4, 12; mul.wide.u32 %a1, %r4, 4; add.s64 %a2, %a0, %a1; st.global.u32 [%a2], %r1;",
 			[]Stride{{Scattered: true}}},
 		{"warp of the grid", "mad.lo.u32 %r4, %r2, %r3, %r1; shr.u32 %r4, %r4, 5; mul.wide.u32 %a1, %r4, 4; add.s64 %a2, %a0, %a1; st.global.u32 [%a2], %r1;", []Stride{{Bytes: 8, Known: true}}},
+		{"behind a call of the division", "mad.lo.u32 %r4, %r2, %r3, %r1; mul.wide.u32 %a1, %r4, 8; add.s64 %a2, %a0, %a1; ld.global.u64 %a3, [%a2]; div.u64 %a4, %a3, %a1; st.global.u64 [%a2], %a4;",
+			[]Stride{{Bytes: 512, Known: true}, {Bytes: 512, Known: true}}},
 		{"half a block's number", "shr.u32 %r4, %r2, 1; mul.wide.u32 %a1, %r4, 4; add.s64 %a2, %a0, %a1; st.global.u32 [%a2], %r1;", []Stride{{Bytes: 0, Known: false}}},
 	} {
 		m, err := ptx.Parse("k.ptx", []byte(head+c.body+"\n ret;\n}\n"))
