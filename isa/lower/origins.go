@@ -216,9 +216,12 @@ func (a *originPass) step(in *isa.Inst, s *originState) {
 	}
 	a.list = appendDefs(a.list[:0], in)
 	for _, r := range a.list {
+		other, both := a.otherwise(r, in)
 		a.forget(r)
 		if hasGuard(in) {
-			s[r] |= o
+			if s[r] |= o; both { // nothing older is left of it
+				s[r] = o | other
+			}
 			a.guarded = append(a.guarded, guardedOrigin{r, in.Guard, o})
 		} else {
 			s[r] = o
@@ -238,6 +241,16 @@ func (a *originPass) forget(r int16) {
 		}
 		return g.reg == r || base+int16(g.guard.Reg) == r
 	})
+}
+
+// otherwise is the origin of what a register holds where the instruction's guard is false, if that was written under the opposite guard.
+func (a *originPass) otherwise(r int16, in *isa.Inst) (o Origin, found bool) {
+	for i := range a.guarded {
+		if g := &a.guarded[i]; hasGuard(in) && g.reg == r && g.guard.Kind == in.Guard.Kind && g.guard.Reg == in.Guard.Reg && g.guard.Is(isa.Neg) != in.Guard.Is(isa.Neg) {
+			return g.origin, true
+		}
+	}
+	return 0, false
 }
 
 // read is the origin of a register that an instruction reads.

@@ -100,3 +100,34 @@ func TestGuardedOrigins(t *testing.T) {
 		}
 	}
 }
+
+// TestOriginUnderGuards: a register written under a guard and under its opposite holds nothing older.
+func TestOriginUnderGuards(t *testing.T) {
+	reg := func(r isa.Reg) isa.Operand { return isa.Operand{Kind: isa.KindReg, Reg: r} }
+	guard := func(flags isa.OperandFlags) isa.Operand {
+		return isa.Operand{Kind: isa.KindPred, Reg: 1, Flags: flags}
+	}
+	inst := func(op isa.Op, g isa.Operand, dst, src isa.Operand) isa.Inst {
+		in := isa.Inst{Op: op, Guard: g, NDst: 1, NSrc: 1}
+		in.Dst[0], in.Src[0] = dst, src
+		return in
+	}
+	block := isa.Operand{Kind: isa.KindSpecial, Reg: isa.Reg(isa.SRCtaidX)}
+	at := isa.Operand{Kind: isa.KindMem, Reg: 4}
+	for _, c := range []struct {
+		second isa.OperandFlags // of the second guard
+		want   Origin
+	}{{isa.Neg, FromBlock}, {0, FromBlock | FromData}} {
+		p := &isa.Program{SM: 90, Insts: []isa.Inst{
+			inst(isa.OpS2R, isa.Operand{}, reg(3), block),
+			inst(isa.OpLDG, isa.Operand{}, reg(4), isa.Operand{Kind: isa.KindMem, Reg: 3}),
+			inst(isa.OpMOV, guard(0), reg(4), reg(3)),
+			inst(isa.OpMOV, guard(c.second), reg(4), isa.Operand{Kind: isa.KindImm, Imm: 64}),
+			inst(isa.OpLDG, isa.Operand{}, reg(5), at),
+			{Op: isa.OpEXIT},
+		}}
+		if got := AddressOrigins(p, nil)[4]; got != c.want {
+			t.Errorf("second guard %v: %v, want %v", c.second, got, c.want)
+		}
+	}
+}
