@@ -170,6 +170,10 @@ type ControlFlow struct {
 	Reconverge     int     `yaml:"reconverge"`               // BSSY + BSYNC pair without divergence
 	DivergedPath   int     `yaml:"diverged_path"`            // extra cycles to turn to the path that a divergent branch stored last
 	OlderPath      int     `yaml:"older_path,optional"`      // more cycles to turn to any other path of the warp
+	TurnHold       int     `yaml:"turn_hold,optional"`       // cycles for which a turn to the path stored last holds the convergence unit
+	OlderHold      int     `yaml:"older_hold,optional"`      // the same for a turn to any other path
+	RegisterHold   int     `yaml:"register_hold,optional"`   // the same for a CALL to an address in a register
+	ReturnHold     int     `yaml:"return_hold,optional"`     // the same for a RET to an address in a register
 	WarpsyncWait   int     `yaml:"warpsync_wait,optional"`   // from the last lane at a WARPSYNC that others waited at to the next instruction
 	BreakLeave     int     `yaml:"break_leave,optional"`     // extra cycles of a BREAK whose lanes leave the barrier
 	Indexed        int     `yaml:"indexed_branch"`           // extra cycles of an indexed branch (BRX, JMX), paid again for each further target

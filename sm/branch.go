@@ -59,15 +59,6 @@ func (p *smsp) inLine(w *warp, next int32, t, at uint64) uint64 {
 	return at
 }
 
-// indexedTarget is how long an indexed branch, or its next target, waits for those of other warps, and books it for hold cycles.
-// Measured on the H200 (switches of 8 to 32 cases that all lanes of four warps of a sub-partition take): 136 cycles a case, one warp 111; the branch itself
-// holds half as long (a fit: switches with one, two and four of the cases are 4 % slow to 5 % fast).
-func (p *smsp) indexedTarget(t, hold uint64) (wait uint64) {
-	start := max(t, p.indexed)
-	p.indexed = start + hold
-	return start - t
-}
-
 // resolving is the number of other warps of the sub-partition that wait for the target of a taken branch.
 func (p *smsp) resolving(i int, t uint64) (n int) {
 	for m := p.branched &^ (1 << i); m != 0; m &= m - 1 {

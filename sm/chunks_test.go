@@ -51,16 +51,3 @@ func TestChunkEnd(t *testing.T) {
 		}
 	}
 }
-
-// TestIndexedPort: the targets of an indexed branch of two warps of a sub-partition come indexed_port cycles apart.
-func TestIndexedPort(t *testing.T) {
-	a := arch(t, "sm_90")
-	q := &smsp{sm: &SM{mach: &machine{arch: a}}}
-	hold := uint64(a.Control.IndexedPort)
-	if w := q.indexedTarget(100, hold); w != 0 {
-		t.Errorf("the first waits %d cycles", w)
-	}
-	if w := q.indexedTarget(101, hold); w != hold-1 {
-		t.Errorf("the second waits %d cycles, want %d", w, hold-1)
-	}
-}

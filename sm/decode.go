@@ -267,7 +267,7 @@ func (m *machine) decode(in *isa.Inst, index map[string]int) (timing, key, error
 		t.offHold = uint16(row.PredicatedOff)
 	}
 	if in.Op == isa.OpBREAK { // nobody leaves: measured 5 cycles, its stall count, from one to 16 warps (break4 of testdata/h200_paths.csv)
-		t.offHold = 1
+		t.offHold = 0
 	}
 	k, err := t.takePipes(&row, unit, index)
 	if err != nil {
@@ -335,7 +335,7 @@ func (t *timing) setKind(in *isa.Inst) {
 		t.indexed = in.Op == isa.OpBRX || in.Op == isa.OpJMX
 	case isa.ClassCALL:
 		t.kind = kindCall
-		t.indexed = in.Op == isa.OpRET && in.NSrc > 0 // to an address in a register
+		t.indexed = throughRegister(in)
 	case isa.ClassBSYNC:
 		t.kind = kindReconverge
 	case isa.ClassWARPSYNC:
@@ -441,3 +441,13 @@ func sortedKeys[V any](m map[string]V) []string {
 
 // lowest is the index of the lowest set bit.
 func lowest(m uint64) int { return bits.TrailingZeros64(m) }
+
+// throughRegister says whether a call or a return goes to an address in a register.
+func throughRegister(in *isa.Inst) bool {
+	for i := range in.NSrc {
+		if in.Src[i].Kind == isa.KindReg {
+			return true
+		}
+	}
+	return false
+}

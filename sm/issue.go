@@ -81,6 +81,9 @@ func (p *smsp) book(w *warp, c *timing, e *isa.Effect, t uint64, off bool) (done
 	if off {
 		hold = int(c.offHold)
 	}
+	if c.kind == kindReconverge || c.kind == kindCall || c.kind == kindBranch || c.kind == kindExit {
+		hold = sm.convergenceHold(w, c, e, hold)
+	}
 	k := &sm.mach.keys[c.key]
 	p.record.Pipe, p.record.PipeCycles = int(c.pipe), uint64(hold)
 	byLane := c.kind == kindConst && e.HasConst && c.indexed && e.Addr != nil && !off // a constant load whose lanes may differ
@@ -111,6 +114,7 @@ func (p *smsp) book(w *warp, c *timing, e *isa.Effect, t uint64, off bool) (done
 		}
 		p.record.Pipe = n
 	}
+	p.unitWait = start - t
 	done = start + uint64(c.latency) + passLatency*uint64(e.ExtraPasses)
 	if c.kind == kindConst && e.HasConst {
 		if byLane {
@@ -236,7 +240,7 @@ func (p *smsp) follow(i int, w *warp, c *timing, e *isa.Effect, t, done uint64, 
 		}
 	}
 	if c.indexed && c.kind == kindBranch && jumped && cf.Indexed > 0 {
-		at += uint64(cf.Indexed) + p.indexedTarget(t, uint64(cf.IndexedPort)/2)
+		at += uint64(cf.Indexed) + p.unitWait
 		w.indexed = min(w.indexed, 255-e.ExtraPasses) + e.ExtraPasses
 	} else if w.indexed > 0 && jumped && (c.kind == kindReconverge || c.kind == kindExit) {
 		w.indexed-- // the next path: its lanes take the indexed branch again
@@ -244,7 +248,7 @@ func (p *smsp) follow(i int, w *warp, c *timing, e *isa.Effect, t, done uint64, 
 		if further == 0 {
 			further = cf.BranchTaken + cf.Indexed
 		}
-		at += uint64(further) + p.indexedTarget(t, uint64(cf.IndexedPort))
+		at += uint64(further) + p.unitWait
 	} else if jumped && w.idx >= 0 && (c.kind == kindReconverge || c.kind == kindExit) {
 		at += sm.turn(w, e)
 	}

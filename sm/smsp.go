@@ -111,7 +111,7 @@ type smsp struct {
 	resident   uint64
 	branchFree float64
 	chunks     chunkPort
-	indexed    uint64 // first cycle at which an indexed branch can take its target
+	unitWait   uint64 // cycles for which the instruction being issued waits in front of its unit
 	branched   uint64 // warps that may wait for the target of a taken branch
 	eff        isa.Effect
 	record     sim.IssueRecord
