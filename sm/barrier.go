@@ -109,7 +109,7 @@ func (s *SM) turn(w *warp, e *isa.Effect) (n uint64) {
 }
 
 // convergenceHold is for how many cycles the convergence unit is busy with an instruction that has executed: a turn to another path of the warp, a
-// jump to an address in a register, or as its class says. A plain branch waits in front of the unit but takes nothing of its time. Measured on the
+// jump to an address in a register, or as its class says. Measured on the
 // H200 with 8 and 16 warps a sub-partition (testdata/h200_paths.csv: each further path that ends at the barrier takes 16.1 cycles a warp, 7.6 if it is the
 // one stored last; a switch of 16 paths by comparisons 162; a call by name and its return 16.3, a call through a register and its return 40.7 with BSSY and BSYNC,
 // 40.1 for each further function that lanes of the warp call).
@@ -123,8 +123,6 @@ func (s *SM) convergenceHold(w *warp, c *timing, e *isa.Effect, class int) int {
 		return max(class, cf.IndexedPort)
 	case cf.TurnHold == 0:
 		return class
-	case c.kind == kindBranch && !e.Diverged:
-		return 0
 	case c.kind == kindCall && c.indexed && e.Inst.Op == isa.OpRET:
 		return max(class, cf.ReturnHold)
 	case c.kind == kindCall && c.indexed:

@@ -83,12 +83,13 @@ type reads struct {
 // key is a group of instructions that the same shared resources hold back. All ready warps of a sub-partition whose
 // next instruction has the same key are blocked, or can issue, together: the scheduler checks keys, not warps.
 type key struct {
-	pipes  []int // alternatives
-	holds  []int // further pipes that must be free too
-	shared int   // the unit behind it, -1: none; of an instruction for the memory queue: that has its own queue
-	branch bool  // taken-branch port
-	memory bool
-	class  isa.Class // memory only
+	pipes   []int // alternatives
+	holds   []int // further pipes that must be free too
+	shared  int   // the unit behind it, -1: none; of an instruction for the memory queue: that has its own queue
+	branch  bool  // taken-branch port
+	control bool  // its pipe is the convergence unit
+	memory  bool
+	class   isa.Class // memory only
 }
 
 // machine is the static description that all sub-partitions share.
@@ -275,6 +276,7 @@ func (m *machine) decode(in *isa.Inst, index map[string]int) (timing, key, error
 	}
 	t.setKind(in)
 	k.branch = t.kind == kindBranch || t.kind == kindCall
+	k.control = c.IsControl()
 	if t.kind == kindMemory || (t.pipe >= 0 && int(t.pipe) == m.queuePipe) {
 		// The memory path's own model books its queue and port, so the class table's pipe is not booked again.
 		k = key{shared: -1, memory: true, class: c}

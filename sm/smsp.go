@@ -24,11 +24,12 @@ const (
 	sharedTex
 	sharedBranch
 	sharedMisc
+	sharedConvergence // waits for the convergence unit: no queue that makes warps take turns
 	numShared
 )
 
 var sharedState = [numShared]sim.WarpState{sim.NotSelected, sim.MathPipeThrottle, sim.DispatchStall, sim.MIOThrottle,
-	sim.LGThrottle, sim.TexThrottle, sim.BranchResolving, sim.Misc}
+	sim.LGThrottle, sim.TexThrottle, sim.BranchResolving, sim.Misc, sim.MIOThrottle}
 
 // sharedIndex is the inverse of sharedState.
 func sharedIndex(s sim.WarpState) uint8 {
@@ -257,6 +258,9 @@ func (p *smsp) blocked(k *key, t uint64) (state uint8, until uint64) {
 			}
 		}
 		if at > t {
+			if k.control && best.Stall == sim.MIOThrottle {
+				return sharedConvergence, at
+			}
 			return sharedIndex(best.Stall), at
 		}
 		for _, n := range k.holds {
