@@ -32,7 +32,7 @@ var mechanisms = [...]Mechanism{
 	{"branch_overlap", "branches of two warps do not disturb each other", []string{"control_flow.branch_overlap=0", "control_flow.branch_apart=0"}},
 	{"fetch_chunks", "targets of branches and warps in line get their instructions side by side", []string{"fetch.chunk_bytes=0"}},
 	{"indexed_turns", "indexed branches of two warps do not disturb each other", []string{"control_flow.indexed_port=0"}},
-	{"convergence_turns", "turns to other paths of a warp, calls and returns through registers do not hold the convergence unit", []string{"control_flow.turn_hold=0"}},
+	{"convergence_turns", "turns to other paths and jumps to registers do not hold their unit", []string{"control_flow.turn_hold=0"}},
 	{"convergence_unit", "BSSY and BSYNC issue every cycle", []string{"classes.bssy.issue_interval=1", "classes.bsync.issue_interval=1"}},
 	{"branch_predicate", "a branch sees its predicate like any other instruction", []string{"sm.branch_predicate_latency=4", "sm.guard_latency=4"}},
 	{"divergence_cost", "divergence and reconvergence cost nothing", []string{"control_flow.reconverge=0", "control_flow.diverged_path=0", "control_flow.older_path=0", "control_flow.warpsync_wait=0", "control_flow.break_leave=0", "control_flow.indexed_branch=0"}},
