@@ -49,6 +49,7 @@ type Rewritten struct {
 	Equal   bool               `json:"outputs_equal"`
 	Differs string             `json:"first_difference,omitempty"`
 	Taken   bool               `json:"in_together"`
+	Formed  bool               `json:"formed_already"` // the lowering makes the same machine instructions of the kernel as it is, on each architecture that ran
 
 	change   *Change
 	plan     *workloads.Plan // of the rewritten kernel
@@ -157,10 +158,14 @@ func Advise(plan *workloads.Plan, opt Options) (*Advice, error) {
 }
 
 // subject is the rewritten kernel of which is told what would have to change for it to pay: all rewrites that are taken, or else the best
-// of those that keep the outputs; nil if there is none.
+// of those that keep the outputs; nil if there is none that changes the machine code.
 func (a *Advice) subject() (changed *workloads.Plan, gain map[string]float64) {
-	if a.Together.PTX != "" {
-		a.Subject = a.Together.Rules
+	for i := range a.Rewrites {
+		if r := &a.Rewrites[i]; r.Taken && !r.Formed {
+			a.Subject = append(a.Subject, r.Rule)
+		}
+	}
+	if len(a.Subject) > 0 {
 		return a.Together.plan, a.Together.SpeedUp
 	}
 	var best *Rewritten
@@ -171,7 +176,7 @@ func (a *Advice) subject() (changed *workloads.Plan, gain map[string]float64) {
 		for _, s := range r.SpeedUp {
 			sum += s
 		}
-		if r.Equal && sum > most {
+		if r.Equal && !r.Formed && sum > most {
 			best, most = r, sum
 		}
 	}
@@ -211,6 +216,7 @@ func judge(archs []string, ch *Change, t *study.Trial) Rewritten {
 		}
 	}
 	r.Why = joined(archs, r.Reasons)
+	r.Formed = r.Equal && !slices.ContainsFunc(archs, func(arch string) bool { _, ran := r.SpeedUp[arch]; return ran && r.Reasons[arch] != formedAlready })
 	return r
 }
 

@@ -69,8 +69,11 @@ func (a *Advice) text(b *strings.Builder) {
 		return
 	}
 	for i := range a.Rewrites {
-		a.textRewrite(b, &a.Rewrites[i])
+		if !a.Rewrites[i].Formed {
+			a.textRewrite(b, &a.Rewrites[i])
+		}
 	}
+	a.textFormed(b)
 	a.textTogether(b)
 	a.textChange(b)
 	rep := &study.Report{}
@@ -109,6 +112,23 @@ func (a *Advice) textRewrite(b *strings.Builder, r *Rewritten) {
 	}
 }
 
+// textFormed lists the rewrites that change nothing, shortly.
+func (a *Advice) textFormed(b *strings.Builder) {
+	var parts []string
+	for i := range a.Rewrites {
+		if r := &a.Rewrites[i]; r.Formed {
+			part := fmt.Sprintf("%s (%s", r.Rule, page.Plural(r.Sites, "place"))
+			if len(r.Lines) > 0 {
+				part += fmt.Sprintf(", first %s:%d", filepath.Base(a.File), r.Lines[0].PTX)
+			}
+			parts = append(parts, part+")")
+		}
+	}
+	if len(parts) > 0 {
+		b.WriteString("\n" + page.Paragraph("", "No change from "+strings.Join(parts, ", ")+": "+formedAlready+"."))
+	}
+}
+
 func (a *Advice) textFast(b *strings.Builder, fast []string) {
 	if len(fast) > 0 {
 		b.WriteString(page.Paragraph("  ", fmt.Sprintf("launches with %s run the rewritten code, others the original", strings.Join(fast, ", "))))
@@ -116,12 +136,21 @@ func (a *Advice) textFast(b *strings.Builder, fast []string) {
 }
 
 func (a *Advice) textGains(b *strings.Builder, speed map[string]float64, reasons map[string]string) {
+	type line struct{ gain, reason string }
+	of := map[line][]string{} // architectures of which the same is said stand together
+	var lines []line
 	for _, arch := range a.Archs {
-		gain := "    -"
+		l := line{"    -", reasons[arch]}
 		if s, ok := speed[arch]; ok {
-			gain = fmt.Sprintf("%4.2fx", s)
+			l.gain = fmt.Sprintf("%4.2fx", s)
 		}
-		b.WriteString(page.Paragraph(fmt.Sprintf("  %-8s %s  ", arch, gain), reasons[arch]))
+		if of[l] == nil {
+			lines = append(lines, l)
+		}
+		of[l] = append(of[l], arch)
+	}
+	for _, l := range lines {
+		b.WriteString(page.Paragraph(fmt.Sprintf("  %-8s %s  ", strings.Join(of[l], ", "), l.gain), l.reason))
 	}
 }
 
@@ -131,11 +160,28 @@ func (a *Advice) textTogether(b *strings.Builder) {
 		b.WriteString("\n" + page.Paragraph("", "Nothing to improve on all of these architectures: no rewrite gains on one of them without losing on another."))
 		return
 	}
-	b.WriteString("\n" + page.Paragraph("", fmt.Sprintf("Together (%s), outputs equal", strings.Join(t.Rules, ", "))))
-	a.textFast(b, t.Fast)
-	a.textGains(b, t.SpeedUp, t.Reasons)
+	var changing []string
+	for i := range a.Rewrites {
+		if r := &a.Rewrites[i]; r.Taken && !r.Formed {
+			changing = append(changing, r.Rule)
+		}
+	}
+	if len(changing) == 0 {
+		b.WriteString("\n" + page.Paragraph("", "Nothing to improve: none of them changes the machine code."))
+		return
+	}
+	if len(changing) > 1 { // of one it stands above
+		b.WriteString("\n" + page.Paragraph("", fmt.Sprintf("Together (%s), outputs equal", strings.Join(t.Rules, ", "))))
+		a.textFast(b, t.Fast)
+		a.textGains(b, t.SpeedUp, t.Reasons)
+	}
 	if !anyGain(t.SpeedUp) {
-		b.WriteString(page.Paragraph("", fmt.Sprintf("Nothing to improve: together they gain less than %.0f %% on each of these architectures.", 100*(gainFrom-1))))
+		what := "together they gain"
+		if len(changing) == 1 {
+			b.WriteString("\n")
+			what = changing[0] + " gains"
+		}
+		b.WriteString(page.Paragraph("", fmt.Sprintf("Nothing to improve: %s less than %.0f %% on each of these architectures.", what, 100*(gainFrom-1))))
 	}
 }
 

@@ -8,6 +8,9 @@ import (
 	"github.com/sarchlab/smsim/study"
 )
 
+// formedAlready is why a rewrite changes nothing.
+const formedAlready = "the lowering forms the same machine instructions already"
+
 // why explains a pair of runs from their results: where the gain comes from, or what keeps it away.
 func why(p *study.Pair, trades bool) string {
 	a, b := p.Runs()
@@ -17,15 +20,15 @@ func why(p *study.Pair, trades bool) string {
 		return "the outputs differ: not advised"
 	case fewer > 0.999 && fewer < 1.001 && p.SpeedUp > 0.98 && p.SpeedUp < gainFrom:
 		if same(p) {
-			return "the lowering forms the same machine instructions already"
+			return formedAlready
 		}
-		return "no fewer instructions: " + limit(a)
+		return "no fewer instructions; " + limit(a)
 	case p.SpeedUp >= gainFrom && fewer >= 1.001:
 		return fmt.Sprintf("%.2fx fewer warp-instructions, IPC %.2f to %.2f; %s", fewer, a.IPC, b.IPC, limitMoves(a, b))
 	case p.SpeedUp >= gainFrom:
 		return fmt.Sprintf("%s though %.2fx as many warp-instructions run; %s", relief(a, b), 1/fewer, limitMoves(a, b))
 	case fewer < 0.999 && trades:
-		return fmt.Sprintf("%.2fx as many warp-instructions run, for a slow pipe that is not the limit here: %s", 1/fewer, limit(a))
+		return fmt.Sprintf("%.2fx as many warp-instructions run, for a slow pipe that is not the limit here; %s", 1/fewer, limit(a))
 	case fewer < 0.999:
 		return fmt.Sprintf("%s runs %.2fx as many warp-instructions with it (more of %s); %s", a.Arch, 1/fewer, grown(p), limitMoves(a, b))
 	}
@@ -50,7 +53,8 @@ func why(p *study.Pair, trades bool) string {
 	return fmt.Sprintf("%.2fx fewer warp-instructions, but %s (%s)", fewer, cause, limit(a))
 }
 
-func limit(r *study.Run) string { return r.Limiter.Sentence }
+// limit names what limits a run; the report has it in full at the top.
+func limit(r *study.Run) string { return "limited by " + study.ShortLimiter(r) }
 
 // same says whether both runs executed the same number of instructions of each class.
 func same(p *study.Pair) bool {
