@@ -15,6 +15,7 @@ type Target struct {
 	SM      int
 	Forms   int
 	Equal   int
+	Refused int // of the equal ones: ptxas rejects them, and so does the lowering
 	Listed  int
 	Failed  int
 	Reports []Report // of the forms that failed, in form order

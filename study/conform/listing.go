@@ -82,6 +82,9 @@ func (r *Target) count(rep Report) {
 	switch rep.Outcome {
 	case Equal:
 		r.Equal++
+		if !rep.Form.Accepted {
+			r.Refused++
+		}
 	case Listed:
 		r.Listed++
 		r.Known = append(r.Known, rep)

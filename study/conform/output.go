@@ -19,6 +19,7 @@ type TargetDocument struct {
 	Arch     string         `json:"arch"`
 	Forms    int            `json:"forms"`
 	Equal    int            `json:"equal"`
+	Refused  int            `json:"equal_for_both_reject"` // of the equal ones: ptxas rejects them, and so does the lowering
 	Listed   int            `json:"listed"`
 	Failed   int            `json:"failed"`
 	Failures []FormDocument `json:"failures"`
@@ -57,7 +58,7 @@ func WriteJSON(w io.Writer, vectors int, targets []Target) error {
 	doc := Document{Schema: 1, Vectors: vectors, Targets: []TargetDocument{}}
 	for i := range targets {
 		t := &targets[i]
-		d := TargetDocument{Arch: t.Name(), Forms: t.Forms, Equal: t.Equal, Listed: t.Listed, Failed: t.Failed,
+		d := TargetDocument{Arch: t.Name(), Forms: t.Forms, Equal: t.Equal, Refused: t.Refused, Listed: t.Listed, Failed: t.Failed,
 			Failures: []FormDocument{}, Known: []FormDocument{}}
 		for k := range t.Reports {
 			d.Failures = append(d.Failures, t.Reports[k].document())
@@ -86,6 +87,9 @@ func WriteText(w io.Writer, what string, vectors int, targets []Target) error {
 	for i := range targets {
 		t := &targets[i]
 		p("%-8s %6d %6d %6d %6d", t.Name(), t.Forms, t.Equal, t.Listed, t.Failed)
+	}
+	if n := targets[0].Refused; n > 0 {
+		p("equal: %d give the GPU's bits, %d are rejected by ptxas and here", targets[0].Equal-n, n)
 	}
 	for i := range targets {
 		t := &targets[i]
