@@ -31,6 +31,7 @@ func AddControl(p *isa.Program, t *isa.Target) error {
 		}
 	}
 	c.stalls()
+	c.yields()
 	c.reuse()
 	return nil
 }

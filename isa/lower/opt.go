@@ -11,7 +11,6 @@ func (f *fn) optimise() {
 	f.valueNumber()
 	f.dropSyncs()
 	f.foldAddresses()
-	f.removeDead()
 	f.narrow()
 	f.rolled = false
 	if !f.link.keepLoops && f.unrollKnown() {
@@ -19,7 +18,6 @@ func (f *fn) optimise() {
 		f.analyse()
 		f.splitVariables()
 		f.valueNumber()
-		f.removeDead()
 		f.narrow()
 	}
 	if f.dropIdleLoops() {

@@ -5,6 +5,7 @@ import "github.com/sarchlab/smsim/isa"
 // narrow makes 64-bit products and sums of which only the low word is read 32-bit ones, also where a high word is read only
 // to make high words that nobody reads (an address in local memory that a loop steps).
 func (f *fn) narrow() {
+	f.removeDead() // what is left of a carry is read: the sums below that carry into nothing have no second result any more
 	if f.t.SM < 70 {
 		return
 	}

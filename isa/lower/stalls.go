@@ -151,14 +151,6 @@ func (c *controller) stalls() {
 			c.widen(lo, hi, extra, now)
 		}
 	}
-	for i := range c.p.Insts {
-		in := &c.p.Insts[i]
-		in.Ctrl.Yield = in.Ctrl.Stall < 3 || in.Class().IsControl()
-		if in.Ctrl.Stall >= 12 {
-			in.Ctrl.Yield = false
-		}
-		in.Ctrl.DualIssue = in.Ctrl.Stall == 0
-	}
 }
 
 // callDelay is the number of cycles between the issue of an instruction of fixed latency and that of a CALL behind it: the function
@@ -249,36 +241,4 @@ func (c *controller) firstUse(s int, r int16, w, elapsed, depth int) int {
 		extra = max(extra, c.firstUse(n, r, w, at, depth+1))
 	}
 	return extra
-}
-
-// reuse marks operands that the next instruction reads again in the same place, on targets with a reuse cache.
-func (c *controller) reuse() {
-	if c.t.SM < 50 {
-		return
-	}
-	for i := 0; i+1 < len(c.p.Insts); i++ {
-		in, next := &c.p.Insts[i], &c.p.Insts[i+1]
-		if c.block[i] != c.block[i+1] || !cachesOperands(in, c) || !cachesOperands(next, c) {
-			continue
-		}
-		for k := 0; k < int(min(in.NSrc, 3)) && k < int(next.NSrc); k++ {
-			a, b := &in.Src[k], &next.Src[k]
-			if a.Kind != isa.KindReg || b.Kind != isa.KindReg || a.Reg != b.Reg || a.Reg == isa.RZ {
-				continue
-			}
-			written := false
-			for _, d := range c.defs[i] {
-				written = written || int(d) == int(a.Reg)
-			}
-			if !written {
-				a.Flags |= isa.Reuse
-			}
-		}
-	}
-}
-
-// cachesOperands says that the instruction's register sources go through the reuse cache.
-func cachesOperands(in *isa.Inst, c *controller) bool {
-	cl := in.Class()
-	return !c.variable(in) && !cl.IsControl() && cl != isa.ClassUALU && cl != isa.ClassULDC && cl != isa.ClassNOP
 }
