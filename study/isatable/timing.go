@@ -50,12 +50,12 @@ func Simulate(f *Form, a *configs.Arch, probe Probe) (*Simulated, error) {
 	}
 	latency, throughput := f.loops(a, probe)
 	if probe == AsMeasured {
-		l, err := f.cycles(a, latency, probe)
+		l, err := f.time(a, latency, probe)
 		if err != nil {
 			return nil, err
 		}
-		t, err := f.cycles(a, throughput, probe)
-		return &Simulated{l / latencyRuns, t / throughputRuns}, err
+		t, err := f.time(a, throughput, probe)
+		return &Simulated{l.cycles / latencyRuns, t.cycles / throughputRuns}, err
 	}
 	l, err := f.each(a, latency, probe)
 	if err != nil {
@@ -72,37 +72,52 @@ func (f *Form) loops(a *configs.Arch, probe Probe) (latency, throughput loop) {
 	if probe == AsMeasured {
 		return latency, throughput
 	}
-	// Long code in a short loop: it must stay in the first instruction cache.
+	// As much as stays in the first instruction cache, so that the loop's own instructions weigh little.
 	const cached = 192 // instructions
 	n := max(1, len(Lower(f, a).Code))
 	latency.body = min(latency.body, max(1, cached/2/n))
-	throughput.body = min(throughput.body, max(1, cached/2/n/throughputChains))
+	throughput.body = max(1, cached/2/n/throughputChains)
+	throughput.loops = max(2, throughputBody*throughputLoops/throughput.body)
 	return latency, throughput
 }
 
 // each is the cycles of one execution: of a loop with twice the executions, less those of a loop with once, so that the
-// loop's own instructions do not count.
+// loop's own instructions do not count. Where the warps come to the branch together the loops' ends are not equally hidden;
+// an execution then takes as long as the pipe, or the issue slots, that it keeps busy longest.
 func (f *Form) each(a *configs.Arch, shape loop, probe Probe) (float64, error) {
 	shape.loops = max(1, shape.loops/2)
-	once, err := f.cycles(a, shape, probe)
+	once, err := f.time(a, shape, probe)
 	if err != nil {
 		return 0, err
 	}
 	runs := shape.body * shape.loops * shape.chains * shape.warps
 	shape.body *= 2
-	twice, err := f.cycles(a, shape, probe)
-	return (twice - once) / float64(runs), err
-}
-
-// cycles runs a timing loop.
-func (f *Form) cycles(a *configs.Arch, shape loop, probe Probe) (float64, error) {
-	mod, err := ptx.Parse(f.Name, []byte(f.loopKernel(shape, probe)))
+	twice, err := f.time(a, shape, probe)
 	if err != nil {
 		return 0, err
 	}
+	most := twice.cycles - once.cycles
+	for name, busy := range twice.busy {
+		most = max(most, busy-once.busy[name])
+	}
+	return most / float64(runs), nil
+}
+
+// timed is how long a timing loop took, cycles.
+type timed struct {
+	cycles float64            // from the first warp's start to the last one's end
+	busy   map[string]float64 // of each pipe, the average of its instances, and of the issue slots
+}
+
+// time runs a timing loop.
+func (f *Form) time(a *configs.Arch, shape loop, probe Probe) (timed, error) {
+	mod, err := ptx.Parse(f.Name, []byte(f.loopKernel(shape, probe)))
+	if err != nil {
+		return timed{}, err
+	}
 	p, err := lower.Compile(mod, "", a.Target(), lower.Options{OpaqueMoves: probe != AsMeasured})
 	if err != nil {
-		return 0, err
+		return timed{}, err
 	}
 	return run(p, a, shape.warps)
 }
@@ -284,8 +299,8 @@ func widen64(to, from, typ string) string {
 	return fmt.Sprintf("cvt.u64.u32 %s, %s;", to, from)
 }
 
-// run executes one block and gives the cycles between the first start and the last end.
-func run(p *isa.Program, a *configs.Arch, warps int) (float64, error) {
+// run executes one block.
+func run(p *isa.Program, a *configs.Arch, warps int) (timed, error) {
 	threads := 32 * warps
 	mem := isa.NewMemory()
 	var params []byte
@@ -303,13 +318,20 @@ func run(p *isa.Program, a *configs.Arch, warps int) (float64, error) {
 		params = binary.LittleEndian.AppendUint64(params, b.Addr)
 	}
 	l := &isa.Launch{Grid: isa.Dim3{X: 1, Y: 1, Z: 1}, Block: isa.Dim3{X: uint32(threads), Y: 1, Z: 1}, Params: params, Mem: mem, NumSMs: 1}
-	if _, err := sm.Run(a, p, l, sm.Options{MaxCycles: 20_000_000}); err != nil {
-		return 0, err
+	res, err := sm.Run(a, p, l, sm.Options{MaxCycles: 20_000_000})
+	if err != nil {
+		return timed{}, err
+	}
+	slots := float64(a.SM.SubPartitions*a.SM.IssueWidth) / float64(a.SM.IssueInterval)
+	out := timed{busy: map[string]float64{"issue": float64(res.WarpInstructions) / slots}}
+	for _, u := range res.Pipes {
+		out.busy[u.Name] = float64(u.BusyCycles) / float64(max(1, u.Instances))
 	}
 	first, last := ^uint64(0), uint64(0)
 	for t := range threads {
 		first = min(first, binary.LittleEndian.Uint64(clocks.Data[16*t:]))
 		last = max(last, binary.LittleEndian.Uint64(clocks.Data[16*t+8:]))
 	}
-	return float64(last - first), nil
+	out.cycles = float64(last - first)
+	return out, nil
 }
