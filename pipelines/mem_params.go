@@ -125,6 +125,22 @@ func newMemParams(a *configs.Arch, cfg MemConfig) (memParams, error) {
 		footprint:       cfg.FootprintBytes,
 		read:            cfg.FootprintBytes,
 	}
+	if err := p.check(l, mem); err != nil {
+		return p, err
+	}
+	p.ports(l)
+	p.sharedMemory(l)
+	p.firstLevel(a, cfg)
+	p.secondLevel(mem, cfg)
+	p.bandwidths(l, mem, cfg)
+	p.stores(l)
+	p.atomics(mem, cfg)
+	p.fromThePort()
+	return p, nil
+}
+
+// check reports what the access path cannot do without, and completes the sizes of lines and sectors.
+func (p *memParams) check(l *configs.LSU, mem *configs.Memory) error {
 	for _, need := range []struct {
 		key   string
 		value float64
@@ -134,12 +150,22 @@ func newMemParams(a *configs.Arch, cfg MemConfig) (memParams, error) {
 		{"memory.dram_latency", float64(mem.DRAMLatency)},
 	} {
 		if need.value <= 0 {
-			return p, fmt.Errorf("%s must be given and positive, it is %v", need.key, need.value)
+			return fmt.Errorf("%s must be given and positive, it is %v", need.key, need.value)
 		}
 	}
 	if l.SharedBanks&(l.SharedBanks-1) != 0 || l.SharedBanks > 64 {
-		return p, fmt.Errorf("lsu.shared_banks must be a power of two up to 64, it is %d", l.SharedBanks)
+		return fmt.Errorf("lsu.shared_banks must be a power of two up to 64, it is %d", l.SharedBanks)
 	}
+	p.lineBytes = orInt(p.lineBytes, 128)
+	p.sectorBytes = uint64(orInt(int(p.sectorBytes), 32))
+	if !powerOfTwo(p.lineBytes) || !powerOfTwo(int(p.sectorBytes)) || int(p.sectorBytes) > p.lineBytes || p.lineBytes/int(p.sectorBytes) > 32 {
+		return fmt.Errorf("lsu.l1_line_bytes %d and lsu.sector_bytes %d must be powers of two, line >= sector", p.lineBytes, p.sectorBytes)
+	}
+	return nil
+}
+
+// ports are the queues and ports of the sub-partitions, and the way back into them.
+func (p *memParams) ports(l *configs.LSU) {
 	p.queueDepth = orInt(p.queueDepth, 8)
 	p.lgQueueDepth = orInt(p.lgQueueDepth, p.queueDepth)
 
@@ -152,19 +178,26 @@ func newMemParams(a *configs.Arch, cfg MemConfig) (memParams, error) {
 	p.globalStorePort = widths(l.GlobalStorePort, p.sharedStorePort)
 	p.passSpacing = uint64(orInt(l.PassInterval16, 16))
 	p.storeSpacing = uint64(orInt(l.StorePassInterval16, int(p.passSpacing)))
+	p.missReturnTicks = ticks(orInt(l.MissReturn16, 16)) * ticksCycle / 16
+	p.missReturnShare = orInt(l.MissReturnShare, 1)
+	p.readDelay = uint64(max(l.ReadLatency, 0))
+	p.dataPassTicks = ticksFor(float64(p.lineBytes), orFloat(float64(l.L1BytesCycle), float64(p.lineBytes)))
+}
 
+// sharedMemory is the banks and their latencies.
+func (p *memParams) sharedMemory(l *configs.LSU) {
 	p.banks = uint(l.SharedBanks)
 	p.bankShift = log2(orInt(l.BankBytes, 4))
 	p.halfWarp = l.SharedBanks == 16
 	p.sharedLatency64 = orUint(l.SharedLatency64, p.sharedLatency32)
 	p.sharedLatency128 = orUint(l.SharedLatency128, p.sharedLatency64)
 	p.sharedAtomicLatency = orUint(l.AtomicLatency, p.sharedLatency32)
+	p.sharedBuffer = orInt(l.SharedAtomicBuffer, 1)
+}
 
-	p.lineBytes = orInt(p.lineBytes, 128)
-	p.sectorBytes = uint64(orInt(int(p.sectorBytes), 32))
-	if !powerOfTwo(p.lineBytes) || !powerOfTwo(int(p.sectorBytes)) || int(p.sectorBytes) > p.lineBytes || p.lineBytes/int(p.sectorBytes) > 32 {
-		return p, fmt.Errorf("lsu.l1_line_bytes %d and lsu.sector_bytes %d must be powers of two, line >= sector", p.lineBytes, p.sectorBytes)
-	}
+// firstLevel is the L1 cache.
+func (p *memParams) firstLevel(a *configs.Arch, cfg MemConfig) {
+	l := &a.LSU
 	p.lineShift, p.sectorShift = log2(p.lineBytes), log2(int(p.sectorBytes))
 	p.fullLine = uint32(1)<<(p.lineBytes/int(p.sectorBytes)) - 1
 	p.tagLines = uint64(orInt(l.L1TagsCycle, 1))
@@ -177,7 +210,10 @@ func newMemParams(a *configs.Arch, cfg MemConfig) (memParams, error) {
 		p.localLatency = p.l1Latency
 	}
 	p.missesInFlight = orInt(p.missesInFlight, 256)
+}
 
+// secondLevel is L2 and DRAM: latencies, sizes and what a repeated launch finds there.
+func (p *memParams) secondLevel(mem *configs.Memory, cfg MemConfig) {
 	if p.l2Latency == 0 { // compute capability 1.x has no L2 for data
 		p.l2Latency = p.dramLatency
 	}
@@ -205,7 +241,6 @@ func newMemParams(a *configs.Arch, cfg MemConfig) (memParams, error) {
 			p.l2Bytes /= max(cfg.SMs, 1)
 		}
 	}
-
 	if cfg.ReadBytes > 0 {
 		p.read = min(p.read, cfg.ReadBytes)
 	}
@@ -213,7 +248,13 @@ func newMemParams(a *configs.Arch, cfg MemConfig) (memParams, error) {
 	p.atomSectors = uint32(max(mem.DRAMAtomBytes/int(p.sectorBytes), 1))
 	p.fullL2Line = uint32(uint64(1)<<(p.l2LineBytes/int(p.sectorBytes)) - 1)
 	p.slices = orInt(mem.L2Slices, 1)
+	if share := mem.L2DirtyShare; share > 0 && cfg.AllSMsActive && cfg.L2Bytes > 0 {
+		p.dirtySectors = int(share * float64(cfg.L2Bytes) / float64(max(cfg.SMs, 1)) / float64(p.sectorBytes))
+	}
+}
 
+// bandwidths are the times of a sector from L2 and from DRAM, and to L2.
+func (p *memParams) bandwidths(l *configs.LSU, mem *configs.Memory, cfg MemConfig) {
 	l2bw, drambw, storebw := mem.L2BytesCycle, mem.DRAMBytesCycle, float64(l.StoreBytesCycle)
 	if cfg.AllSMsActive {
 		p.l2RequestTicks = ticksFor(mem.L2RequestAll, 1)
@@ -239,10 +280,18 @@ func newMemParams(a *configs.Arch, cfg MemConfig) (memParams, error) {
 	}
 	p.dramQueueTicks = ticksFor(float64(p.sectorBytes)*float64(p.dramQueues), drambw)
 	p.storeSectorTicks = ticksFor(float64(p.sectorBytes), storebw)
+}
+
+// stores are how stores leave the SM.
+func (p *memParams) stores(l *configs.LSU) {
 	p.storeBuffer = orInt(l.StoreBuffer, 24)
 	p.storeBurstTicks = ticks(l.StoreBurstSectors) * p.storeSectorTicks
 	p.storeHeaderTicks = p.storeSectorTicks
 	p.storePasses = uint64(orInt(l.StorePasses, 1))
+}
+
+// atomics are the times of atomics and reductions.
+func (p *memParams) atomics(mem *configs.Memory, cfg MemConfig) {
 	p.atomicSectorTicks, p.atomicHeaderTicks = p.storeSectorTicks, p.storeSectorTicks
 	p.reductionSectorTicks, p.reductionHeaderTicks = p.storeSectorTicks, p.storeSectorTicks
 	p.atomicShare = 1
@@ -257,21 +306,15 @@ func newMemParams(a *configs.Arch, cfg MemConfig) (memParams, error) {
 			p.reductionSectorTicks, p.reductionHeaderTicks = ticksFor(mem.ReductionSectorAll, 1), 0
 		}
 	}
-	if share := mem.L2DirtyShare; share > 0 && cfg.AllSMsActive && cfg.L2Bytes > 0 {
-		p.dirtySectors = int(share * float64(cfg.L2Bytes) / float64(max(cfg.SMs, 1)) / float64(p.sectorBytes))
-	}
-	p.missReturnTicks = ticks(orInt(l.MissReturn16, 16)) * ticksCycle / 16
-	p.missReturnShare = orInt(l.MissReturnShare, 1)
-	p.sharedBuffer = orInt(l.SharedAtomicBuffer, 1)
-	p.readDelay = uint64(max(l.ReadLatency, 0))
-	p.dataPassTicks = ticksFor(float64(p.lineBytes), orFloat(float64(l.L1BytesCycle), float64(p.lineBytes)))
-	// Latencies are given from issue; the path counts them from the port.
+}
+
+// fromThePort counts latencies, which are given from issue, from the port on, as the path does.
+func (p *memParams) fromThePort() {
 	p.entry = portEntry
 	for _, v := range []*uint64{&p.sharedLatency32, &p.sharedLatency64, &p.sharedLatency128, &p.sharedAtomicLatency,
 		&p.l1Latency, &p.localLatency, &p.l2Latency, &p.l2LatencyFar, &p.dramLatency, &p.atomicLatency} {
 		*v -= min(*v, portEntry)
 	}
-	return p, nil
 }
 
 // portEntry is the time from issue to the earliest use of the port: on the H200 the eighth store behind a full queue of eight

@@ -105,9 +105,9 @@ func entryName(src *source, cs *workloads.Case) (string, error) {
 	file := filepath.Base(cs.Kernel.Path)
 	switch {
 	case len(names) == 0 && src.listing != nil:
-		return "", cs.EntryAt.Errorf("%s has no function with instructions", file)
+		return "", noKernel(cs, "has no function with instructions")
 	case len(names) == 0:
-		return "", cs.EntryAt.Errorf("%s has no kernel (.entry with a body)", file)
+		return "", noKernel(cs, "has no kernel (.entry with a body)")
 	case cs.Entry == "" && len(names) > 1:
 		return "", cs.EntryAt.Errorf("%s has %d kernels; name one (entry in a run file, --kernel on the command line): %s", file, len(names), list(names))
 	case cs.Entry == "":
@@ -116,6 +116,14 @@ func entryName(src *source, cs *workloads.Case) (string, error) {
 		return "", cs.EntryAt.Errorf("%s has no kernel %q%s", file, cs.Entry, strictyaml.DidYouMean(cs.Entry, names))
 	}
 	return cs.Entry, nil
+}
+
+// noKernel is the error for a file without one; the place is that of its name in a run file.
+func noKernel(cs *workloads.Case, what string) error {
+	if cs.EntryAt.Pos.Line == 0 {
+		return fmt.Errorf("%s %s", cs.Kernel.Path, what)
+	}
+	return cs.EntryAt.Errorf("%s %s", filepath.Base(cs.Kernel.Path), what)
 }
 
 // list joins names for a message, cutting long lists.

@@ -65,6 +65,9 @@ func (t *textWriter) response(r *Response, recompile bool) {
 			program = "new stalls"
 		}
 		note := ""
+		if asBefore(r, &p) {
+			note = "present value"
+		}
 		if !p.SameOutputs {
 			note = "outputs differ"
 		}
@@ -79,10 +82,20 @@ func (t *textWriter) response(r *Response, recompile bool) {
 		t.paragraph(verdict(r, b), "")
 	}
 	for _, p := range r.Points {
-		if p.Explain != nil {
+		if p.Explain != nil && !asBefore(r, &p) {
 			t.explained(&p)
 		}
 	}
+}
+
+// asBefore says that a point sets nothing but values that the architecture has.
+func asBefore(r *Response, p *Point) bool {
+	for i, v := range p.values {
+		if v != "" && v != r.Before[i] {
+			return false
+		}
+	}
+	return true
 }
 
 // shortSet are the settings of a point with short keys.

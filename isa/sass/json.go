@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/sarchlab/smsim/isa"
@@ -25,12 +26,18 @@ func isJSON(text []byte) bool {
 
 type jsonHead struct {
 	SM struct {
-		Version struct{ Major, Minor int }
-	}
+		Version struct {
+			Major int `json:"major"`
+			Minor int `json:"minor"`
+		} `json:"version"`
+	} `json:"SM"`
 }
 
 type jsonInst struct {
-	Predicate, Opcode, Operands, Extra string
+	Predicate string `json:"predicate"`
+	Opcode    string `json:"opcode"`
+	Operands  string `json:"operands"`
+	Extra     string `json:"extra"`
 }
 
 // jsonReader goes through the text token by token, so that every instruction has its place.
@@ -51,13 +58,17 @@ func (r *reader) readJSON(text []byte) error {
 	if err := j.delim('['); err != nil {
 		return err
 	}
+	at := j.fault("")
 	if err := j.value(&head); err != nil {
 		return err
 	}
 	if v := head.SM.Version; v.Major > 0 {
-		if _, err := r.targetLine(&r.target, nil, fmt.Sprintf(".target sm_%d", 10*v.Major+v.Minor), 1); err != nil {
-			return err
+		sm := 10*v.Major + v.Minor
+		if !slices.Contains(targets, sm) {
+			at.(*Error).Msg = fmt.Sprintf("the SM version is %d.%d, which is no target: known are sm_%d to sm_%d (smsim arch list)", v.Major, v.Minor, targets[0], targets[len(targets)-1])
+			return at
 		}
+		r.target = targetState{sm: sm, line: 1, whole: true}
 	}
 	j.sm = r.target.sm
 	if err := j.list(j.function); err != nil {

@@ -92,13 +92,14 @@ func excerpt(line string, col int) string {
 }
 
 var (
-	reFunc    = regexp.MustCompile(`^\s*Function\s*:\s*(\S+)`)
-	reSection = regexp.MustCompile(`^\s*\.section\s+"?\.text\.([^",\s]+)`)
-	reText    = regexp.MustCompile(`^\s*\.text\.([^:\s]+):\s*$`)
-	reLabel   = regexp.MustCompile(`^\s*(\.L_x?_?[A-Za-z0-9_.$]+|\$[A-Za-z0-9_.$]+):\s*$`)
-	reCtrl    = regexp.MustCompile(`^\s*\[?(B[0-9-]{6}:R[0-9-]:W[0-9-]:[Y-]:S\d\d)\]?\s*`)
-	reTargets = regexp.MustCompile(`^\(\*"BRANCH_TARGETS\s+([^"]*)"\*\)`)
-	reRes     = regexp.MustCompile(`(?i)\b(REG|SHARED_BASE|SHARED|STACK|LOCAL)\s*:\s*(\d+)`)
+	reFunc      = regexp.MustCompile(`^\s*Function\s*:\s*(\S+)`)
+	reSection   = regexp.MustCompile(`^\s*\.section\s+"?\.text\.([^",\s]+)`)
+	reText      = regexp.MustCompile(`^\s*\.text\.([^:\s]+):\s*$`)
+	reLabel     = regexp.MustCompile(`^\s*(\.L_x?_?[A-Za-z0-9_.$]+|\$[A-Za-z0-9_.$]+):\s*$`)
+	reCtrl      = regexp.MustCompile(`^\s*\[?(B[0-9-]{6}:R[0-9-]:W[0-9-]:[Y-]:S\d\d)\]?\s*`)
+	reNoAddress = regexp.MustCompile(`^\s*/\*([0-9A-Za-z]{4,8})\*/\s*[@A-Z].*;`)
+	reTargets   = regexp.MustCompile(`^\(\*"BRANCH_TARGETS\s+([^"]*)"\*\)`)
+	reRes       = regexp.MustCompile(`(?i)\b(REG|SHARED_BASE|SHARED|STACK|LOCAL)\s*:\s*(\d+)`)
 )
 
 // Read splits a listing into functions. Lines that are neither headers, labels, instructions nor
@@ -267,6 +268,9 @@ func (l *Listing) instructionAt(f *Function, s, body string, n int) error {
 	}
 	r := rawInst{line: n, slot: -1}
 	t := r.takeComments(body)
+	if m := reNoAddress.FindStringSubmatch(body); m != nil && !r.placed && f != nil {
+		return fault("the address in front of an instruction is hexadecimal, not %s", m[1])
+	}
 	if r.inMemory != "" {
 		return fault("address %s is one of code in memory: list the cubin, where functions begin at 0", r.inMemory)
 	}
