@@ -2,6 +2,7 @@ package study
 
 import (
 	"reflect"
+	"strings"
 	"testing"
 
 	"github.com/sarchlab/smsim/workloads"
@@ -99,8 +100,12 @@ func TestProgramStays(t *testing.T) {
 		}
 		stalls := false
 		for i := range p.Insts {
-			if p.Insts[i].String() != b.prog.Insts[i].String() {
-				t.Fatalf("%s: instruction %d is %s, was %s", c.set, i, p.Insts[i].String(), b.prog.Insts[i].String())
+			got, was := p.Insts[i].String(), b.prog.Insts[i].String()
+			if c.rescheduled { // reuse flags are control information too: they hang on where the warp yields
+				got, was = strings.ReplaceAll(got, ".reuse", ""), strings.ReplaceAll(was, ".reuse", "")
+			}
+			if got != was {
+				t.Fatalf("%s: instruction %d is %s, was %s", c.set, i, got, was)
 			}
 			stalls = stalls || p.Insts[i].Ctrl.Stall != b.prog.Insts[i].Ctrl.Stall
 		}
