@@ -339,11 +339,21 @@ func floatBits(a *ptx.Arg, bits int) uint64 {
 	return uint64(math.Float32bits(float32(f)))
 }
 
-func (b *builder) named(a *ptx.Arg, typ string, n, bits int) []word {
-	if w, ok := b.specialValue(a, n); ok {
-		return w
+// symbolOf is what the operand names, nil for a special register: a program's own %tid stands beside %tid.x.
+func (b *builder) symbolOf(a *ptx.Arg) *symbol {
+	if a.Member != "" && ptx.IsSpecial(a.Name) {
+		return nil
 	}
-	s := b.scope.lookup(b.f, a.Name)
+	return b.scope.lookup(b.f, a.Name)
+}
+
+func (b *builder) named(a *ptx.Arg, typ string, n, bits int) []word {
+	s := b.symbolOf(a)
+	if s == nil || s.kind != symReg {
+		if w, ok := b.specialValue(a, n); ok {
+			return w
+		}
+	}
 	if s == nil {
 		b.fail(a.Pos, undeclared(a.Name))
 		return immWords(0, bits, n)

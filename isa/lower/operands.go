@@ -84,7 +84,7 @@ func (b *builder) checkOperand(in *ptx.Instr, i int, a *ptx.Arg, word string, de
 			return
 		}
 	}
-	if word == "*" && a.Kind == ptx.ArgName && ptx.IsSpecial(a.Name) {
+	if word == "*" && a.Kind == ptx.ArgName && ptx.IsSpecial(a.Name) && b.symbolOf(a) == nil {
 		b.checkSpecial(in, i, a)
 	}
 	if inner, isImage := strings.CutPrefix(word, "["); isImage {
@@ -103,7 +103,7 @@ func (b *builder) checkOperand(in *ptx.Instr, i int, a *ptx.Arg, word string, de
 	case ptx.ArgInt, ptx.ArgFloat:
 		b.checkLiteral(in, i, a, o, dest)
 	case ptx.ArgName:
-		y := b.scope.lookup(b.f, a.Name)
+		y := b.symbolOf(a)
 		switch {
 		case y == nil && ptx.IsSpecial(a.Name):
 			b.checkSpecial(in, i, a)

@@ -121,6 +121,9 @@ func ruleLd(x *expander) {
 	if named != "" {
 		space = named
 	}
+	if addr.Kind == isa.KindConst && addr.Reg == isa.RZ && addr.Imm%int64(min(bytes, 4)) != 0 {
+		x.fail("the address of %s is no multiple of %d bytes", x.in.Name(), min(bytes, 4))
+	}
 	if x.err != nil {
 		return
 	}

@@ -60,8 +60,11 @@ func CheckModule(m *Module) error {
 	c := &checker{m: m}
 	s := newScope(nil, nil)
 	whole := moduleScope(m)
+	c.target()
+	c.constantSpace()
 	for _, v := range m.Vars {
 		c.declare(s, v)
+		c.moduleVar(v)
 		for _, x := range v.Init {
 			if x.Symbol != "" && x.Field == "" && whole.variable(x.Symbol) == nil && whole.function(x.Symbol) == nil {
 				c.errorAt(x.Pos, didYouMean(x.Symbol, whole.candidates(false)), "undeclared name %s in the initialiser of %s", x.Symbol, v.Name)
@@ -117,7 +120,7 @@ func (c *checker) declare(s *scope, v *Var) {
 	if old := s.add(v); old != nil {
 		c.errorAt(v.Pos, "", "%s is declared twice in one block; first on line %d", v.Name, old.Pos.Line)
 	}
-	if IsSpecial(v.Name) && v.Space != "sreg" {
+	if IsSpecial(v.Name) && v.Space != "sreg" && (v.Space != "reg" || v.Vector > 0) { // a scalar %tid stands beside %tid.x
 		c.errorAt(v.Pos, "rename the variable", "%s is the name of a special register", v.Name)
 	}
 }
@@ -244,6 +247,7 @@ func (c *checker) call(s *scope, in *Instr) {
 	case target.Kind != ArgName:
 		c.errorAt(target.Pos, "", "call needs a function or a register, not %s", target)
 	case s.function(target.Name) != nil:
+		c.callee(s, in, s.function(target.Name))
 	case s.variable(target.Name) != nil:
 		indirect = true
 	default:

@@ -89,8 +89,10 @@ func (p *parser) variables(add func(*Var), link linkage) bool {
 		if p.accept('=') && !p.initialiser(&v) {
 			return false
 		}
-		p.declare(&v)
-		add(&v)
+		if v.Range >= 0 { // %r<0> declares nothing
+			p.declare(&v)
+			add(&v)
+		}
 		if !p.accept(',') {
 			return p.semicolon("the declaration of " + v.Name)
 		}
@@ -129,6 +131,10 @@ func (p *parser) specifiers(link linkage) (*Var, bool) {
 			v.Attributes = append(v.Attributes, text)
 			continue
 		case "global", "const", "local", "shared":
+			if v.PtrAlign > 0 {
+				p.errorAt(t.pos, "write .ptr ."+word+" .align", ".%s behind the alignment of .ptr", word)
+				return nil, false
+			}
 			if !v.Ptr {
 				p.errorAt(t.pos, "", "a second state space .%s in one declaration", word)
 				return nil, false
@@ -223,11 +229,13 @@ func (p *parser) declarator(v *Var) bool {
 		if !ok || !p.want('>', "after the number of registers") {
 			return false
 		}
-		if c.isFloat || c.bits == 0 || c.bits > 1<<24 {
-			p.errorAt(at, "", "the number of registers must be an integer from 1 to %d", 1<<24)
+		if c.isFloat || c.bits > 1<<24 {
+			p.errorAt(at, "", "the number of registers must be an integer from 0 to %d", 1<<24)
 			return false
 		}
-		v.Range = int(c.bits)
+		if v.Range = int(c.bits); v.Range == 0 {
+			v.Range = -1
+		}
 	}
 	for p.accept('[') {
 		if p.accept(']') {

@@ -173,6 +173,10 @@ func (p *parser) applyHeader(f *Func, word string, pos Pos, args []int) bool {
 		p.errorAt(pos, "", "%s takes %s arguments, not %d", word, want, len(args))
 		return false
 	}
+	if (word == ".maxnreg" || word == ".minnctapersm") && args[0] == 0 {
+		p.errorAt(pos, "", "%s must be at least 1", word)
+		return false
+	}
 	dims := [3]int{1, 1, 1}
 	copy(dims[:], args)
 	switch word {
@@ -256,8 +260,7 @@ var bodyDirectives = []string{".reg", ".shared", ".local", ".param", ".const", "
 // statement parses one statement of a body. false: it is broken and its rest must be skipped.
 func (p *parser) statement(b *Block, depth int, where string) bool {
 	switch t := p.tok; {
-	case p.is(';'):
-		p.advance()
+	case p.straySemicolon():
 		return true
 	case p.is('{'):
 		inner := p.block(depth+1, where)

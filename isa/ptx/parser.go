@@ -248,8 +248,7 @@ func (p *parser) module() {
 
 func (p *parser) moduleStatement() bool {
 	t := p.tok
-	if t.kind == tokPunct && t.op == ';' {
-		p.advance()
+	if p.straySemicolon() {
 		return true
 	}
 	if t.kind != tokDot {
@@ -283,6 +282,16 @@ func (p *parser) moduleStatement() bool {
 		p.unknownDirective(moduleDirectives)
 		return false
 	}
+}
+
+// straySemicolon reports and passes a semicolon that ends nothing: PTX has no empty statement.
+func (p *parser) straySemicolon() bool {
+	if !p.is(';') {
+		return false
+	}
+	p.errorAt(p.tok.pos, "leave it out: PTX has no empty statement, and no ; behind labels, braces, .loc, .version and .target", "this ; ends no statement")
+	p.advance()
+	return true
 }
 
 // strayText reports something outside functions that is no directive, and passes it with its braces.

@@ -53,7 +53,7 @@ func (s *scope) add(v *Var) (clash *Var) {
 		if old != nil && clashes(old, v) {
 			return old
 		}
-		return nil
+		return s.covered(v)
 	}
 	old := s.here(v.Name)
 	if old == nil || old.Extern {
@@ -63,6 +63,16 @@ func (s *scope) add(v *Var) (clash *Var) {
 		return old
 	}
 	return nil
+}
+
+// covered is a single name of the scope that a range declares again, the first by its place.
+func (s *scope) covered(v *Var) (clash *Var) {
+	for name, x := range s.names {
+		if strings.HasPrefix(name, v.Name) && v.Declares(name) && (clash == nil || before(x.Pos, clash.Pos)) {
+			clash = x
+		}
+	}
+	return clash
 }
 
 // here finds a variable declared in this very scope.
