@@ -80,10 +80,10 @@ func compile(m *ptx.Module, src *ptx.Func, t *isa.Target, opt Options, keepLoops
 		return nil, false, &ErrorList{Kernel: src.Name, Target: t.Name, Errs: []error{&Error{File: m.File, Pos: src.Pos,
 			Msg: fmt.Sprintf("local memory of %d bytes a thread is over the target's limit of %d", p.LocalBytes, t.MaxLocalBytes)}}}
 	}
-	if limit := staticShared(t.SM); p.SharedBytes > limit {
+	if p.SharedBytes > staticShared && t.SM >= 20 { // older targets have less in all, which the launch checks
 		return nil, false, &ErrorList{Kernel: src.Name, Target: t.Name, Errs: []error{&Error{File: m.File, Pos: src.Pos,
 			Msg: fmt.Sprintf("kernel %s declares %d bytes of shared memory, of which %d is the most: declare it .extern .shared and give its size at the launch",
-				src.Name, p.SharedBytes, limit)}}}
+				src.Name, p.SharedBytes, staticShared)}}}
 	}
 	if err := AddControl(p, t); err != nil {
 		return nil, false, err
@@ -94,14 +94,8 @@ func compile(m *ptx.Module, src *ptx.Func, t *isa.Target, opt Options, keepLoops
 	return p, f.link.unrolled, nil
 }
 
-// staticShared is the most shared memory in bytes that a kernel can declare: what a block of the first SM of the line had, as ptxas 13.0
-// has it on every target that it knows.
-func staticShared(sm int) int {
-	if sm < 20 {
-		return 16 << 10
-	}
-	return 48 << 10
-}
+// staticShared is the most shared memory in bytes that a kernel can declare, as ptxas 13.0 has it on every target.
+const staticShared = 48 << 10
 
 // newFn is an empty kernel or function.
 func newFn(t *isa.Target, m *ptx.Module, src *ptx.Func) *fn {

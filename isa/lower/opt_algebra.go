@@ -31,6 +31,7 @@ func (v *numberer) algebra(in *isa.Inst) {
 	case isa.OpPRMT:
 		v.permuteAlgebra(in)
 	case isa.OpIADD3, isa.OpIADD:
+		v.carryAlgebra(in)
 		v.negateAlgebra(in)
 	case isa.OpIABS:
 		v.absAlgebra(in)
@@ -295,6 +296,8 @@ func (v *numberer) negateAlgebra(in *isa.Inst) {
 	if d := v.definition(o); d != nil {
 		if x, ok := negated(d); ok && v.current(d, x) {
 			toMov(in, x)
+		} else if d.Op == isa.OpSEL && !v.made(in) { // 1 for the -1 of set, as compilers before LLVM made truth values
+			v.selectAlgebra(in)
 		}
 	}
 }

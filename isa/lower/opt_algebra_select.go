@@ -125,6 +125,9 @@ func (v *numberer) selectAlgebra(in *isa.Inst) {
 	}
 	direct := false
 	for _, o := range in.Src[:3] { // of the selection itself
+		if in.Op == isa.OpIADD3 || in.Op == isa.OpIADD { // its negative
+			o.Flags &^= isa.Neg
+		}
 		d := v.definition(o)
 		direct = direct || d != nil && d.Op == isa.OpSEL
 	}
@@ -154,6 +157,9 @@ func sameExpansion(a, b *isa.Inst) bool { return a.Pos == b.Pos && a.PC == b.PC 
 func (v *numberer) testAlgebra(in *isa.Inst) {
 	if in.Op != isa.OpISETP || in.Guard.Kind != isa.KindNone || in.Mod.Flags&^isa.ModEX != 0 || in.Mod.Type != isa.U32 && in.Mod.Type != isa.S32 ||
 		in.NDst != 2 || in.Dst[1] != pt || in.Src[2] != pt || in.Mod.Bool != isa.BoolAnd || in.Dst[0].Reg < isa.VirtualBase {
+		return
+	}
+	if v.eitherChosen(in) {
 		return
 	}
 	a, okA := v.chosen(in.Src[0], bitDepth)
@@ -274,4 +280,34 @@ func (v *numberer) absWord(in *isa.Inst) (of pairTerm, high, ok bool) {
 		own = of.hi
 	}
 	return of, high, ok && sign == of.hi && in.Src[1] == own
+}
+
+// eitherChosen replaces the test whether the OR of two words is zero, each of which a predicate selects from zero and another constant,
+// by the OR of the predicates: truth values that went through words, as compilers before LLVM left them.
+func (v *numberer) eitherChosen(in *isa.Inst) bool {
+	d := v.definition(in.Src[0])
+	if v.f.t.SM < 70 || in.Mod.Flags != 0 || in.Mod.Cmp != isa.CmpEQ && in.Mod.Cmp != isa.CmpNE || !isZero(in.Src[1]) || d == nil || d.Op != isa.OpLOP3 || sameExpansion(d, in) ||
+		d.Mod.Lut != 0xfc || !isZero(d.Src[2]) || !plainPreds(d) || d.NSrc > 3 && d.Src[3].Kind != isa.KindNone && d.Src[3] != pt && d.Src[3] != notPT {
+		return false
+	}
+	var from [2]isa.Operand
+	for k := range from {
+		c, ok := v.chosen(d.Src[k], bitDepth)
+		if !ok || c.p.Kind == isa.KindNone || (c.yes == 0) == (c.not == 0) || sameExpansion(c.by, in) {
+			return false
+		}
+		if from[k] = c.p; c.yes == 0 {
+			from[k].Flags ^= isa.Neg
+		}
+	}
+	dst, lut := in.Dst[0], uint8(0xfc)
+	if in.Mod.Cmp == isa.CmpEQ {
+		lut = 0xc0 // neither
+		from[0].Flags ^= isa.Neg
+		from[1].Flags ^= isa.Neg
+	}
+	*in = isa.Inst{Op: isa.OpPLOP3, Mod: isa.Mod{Lut: lut, Lut2: ^lut}, NDst: 2, NSrc: 3, Pos: in.Pos, PC: in.PC}
+	in.Dst[0], in.Dst[1] = dst, pt
+	in.Src = [isa.MaxSrc]isa.Operand{from[0], from[1], pt}
+	return true
 }

@@ -78,10 +78,18 @@ func (s *productSharer) results(in *isa.Inst) bool {
 	return ok
 }
 
-// values says that the sources of an instruction never change.
-func (s *productSharer) values(in *isa.Inst) bool {
+// steady says that the sources of an instruction of the block do not change between the instructions at two places.
+func (s *productSharer) steady(b *block, in *isa.Inst, first, last int) bool {
+	varies := map[int]bool{} // by register: what is written more than once, as variables of loops are
+	s.f.uses(in, s.n, func(id int) {
+		if id >= len(s.defs) || !s.defs[id].value() {
+			varies[id] = true
+		}
+	})
 	ok := true
-	s.f.uses(in, s.n, func(id int) { ok = ok && id < len(s.defs) && s.defs[id].value() })
+	for i := first; i <= last && len(varies) > 0 && ok; i++ {
+		s.f.defs(&b.insts[i], s.n, func(id int) { ok = ok && !varies[id] })
+	}
 	return ok
 }
 
@@ -102,14 +110,19 @@ func (s *productSharer) share(b *block) bool {
 				continue
 			}
 			first, at1 := s.wide(b, second.Src[2], -1)
-			low, _ := s.wide(b, t[1-k], 1)
-			if first == nil || low == nil || !isZero(first.Src[2]) || !isZero(low.Src[2]) || !s.values(first) || !s.values(second) || !s.values(low) {
+			low, at0 := s.wide(b, t[1-k], 1)
+			if first == nil || low == nil || !isZero(first.Src[2]) || !isZero(low.Src[2]) {
 				continue
 			}
 			if !s.results(carry) || !s.results(first) || !s.results(second) { // they may move up
 				continue
 			}
-			if i, ok := s.sum(b, t[1-k], factorsOf(first), factorsOf(second)); ok {
+			i, cross, ok := s.sum(b, t[1-k], factorsOf(first), factorsOf(second))
+			if !ok {
+				continue
+			}
+			from, to := min(at0, at1, at2, cross[0], cross[1], i, j), max(at0, at1, at2, cross[0], cross[1], i, j)
+			if s.steady(b, first, from, to) && s.steady(b, second, from, to) && s.steady(b, low, from, to) {
 				s.join(b, i, j, at1, at2)
 				return true
 			}
@@ -118,8 +131,9 @@ func (s *productSharer) share(b *block) bool {
 	return false
 }
 
-// sum is the addition of the cross products with these factors, in this order, to the upper word of the product of the low words.
-func (s *productSharer) sum(b *block, high isa.Operand, x, y factors) (int, bool) {
+// sum is the addition of the cross products with these factors, in this order, to the upper word of the product of the low words, and where
+// the cross products are.
+func (s *productSharer) sum(b *block, high isa.Operand, x, y factors) (at int, cross [2]int, ok bool) {
 	for i := range b.insts {
 		in := &b.insts[i]
 		if in.Op != isa.OpIADD3 || in.Mod.Flags&^modKeep != 0 || !plainPreds(in) || in.Guard.Kind != isa.KindNone || in.Dst[0].Kind != isa.KindReg || in.Dst[0].Reg < isa.VirtualBase || !s.results(in) {
@@ -133,20 +147,20 @@ func (s *productSharer) sum(b *block, high isa.Operand, x, y factors) (int, bool
 			if t[k] != high {
 				continue
 			}
-			last, _ := s.maker(b, t[1-k], isa.OpIMAD)
+			last, at2 := s.maker(b, t[1-k], isa.OpIMAD)
 			if last == nil || last.Mod.Flags != 0 {
 				continue
 			}
-			one, _ := s.maker(b, last.Src[2], isa.OpIMAD)
+			one, at1 := s.maker(b, last.Src[2], isa.OpIMAD)
 			if one == nil || one.Mod.Flags != 0 || !isZero(one.Src[2]) {
 				continue
 			}
 			if factorsOf(one) == x && factorsOf(last) == y { // of swapped factors ptxas computes all twice
-				return i, true
+				return i, [2]int{at1, at2}, true
 			}
 		}
 	}
-	return 0, false
+	return 0, cross, false
 }
 
 // join makes the addition at i the one with the carry, at j, whose cross products at1 and at2 make. What comes later moves before the first of the two.

@@ -10,6 +10,10 @@ type valueKey struct {
 	n   uint8
 	mod isa.Mod
 	src [isa.MaxSrc]isa.Operand
+
+	// Of a product of variables, whose value holds in the block only and until one of them is written again:
+	b    *block
+	when [2]int32 // where the block wrote the factors last
 }
 
 // numberer propagates copies and constants and finds values that are computed already.
@@ -276,15 +280,19 @@ func (v *numberer) record(b *block, in *isa.Inst) {
 			return
 		}
 	}
-	if !v.pure(in) {
-		return
-	}
 	key := valueKey{op: in.Op, n: in.NSrc, mod: in.Mod, src: in.Src}
+	if !v.pure(in) {
+		if !v.variableProduct(in) {
+			return
+		}
+		key.b, key.when = b, [2]int32{v.position[v.n.of(isa.KindReg, in.Src[0].Reg)], v.position[v.n.of(isa.KindReg, in.Src[1].Reg)]}
+	}
 	for k := range key.src {
 		key.src[k].Flags &^= isa.Reuse
 	}
 	if commutes(in) && less(&key.src[1], &key.src[0]) && (in.Mod.Type == in.Mod.BType || in.Mod.BType == isa.TypeNone) && !isAdd64(in) {
 		key.src[0], key.src[1] = key.src[1], key.src[0]
+		key.when[0], key.when[1] = key.when[1], key.when[0]
 	}
 	for _, e := range v.table[key] {
 		if !dominates(e.b, b) || e.ndst != in.NDst || in.Op == isa.OpS2R && e.b != b && in.Src[0].Reg != isa.SRCgaCtaID || v.again(in, e.b, b) {

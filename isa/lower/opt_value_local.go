@@ -12,6 +12,25 @@ func (v *numberer) startBlock() {
 	v.written = v.written[:0]
 }
 
+// variableProduct says that the instruction multiplies 32-bit registers of which some are variables: mul.lo and mul.hi of the same factors in
+// a loop that changes them share their partial products.
+func (v *numberer) variableProduct(in *isa.Inst) bool {
+	if in.Op != isa.OpIMAD || !v.f.computes(in) || v.f.t.SM < 70 {
+		return false
+	}
+	for _, o := range in.Src[:2] {
+		if o.Kind != isa.KindReg || o.Reg < isa.VirtualBase || o.Flags&^isa.Reuse != 0 || v.n.of(isa.KindReg, o.Reg) >= len(v.defs) {
+			return false
+		}
+	}
+	ok := true
+	v.f.members(&in.Src[2], func(kind isa.OperandKind, r isa.Reg) {
+		id := v.n.of(kind, r)
+		ok = ok && id < len(v.defs) && v.defs[id].value()
+	})
+	return ok
+}
+
 // track follows constants in variables, and copies of variables, within a block. A variable copied to itself is dropped.
 func (v *numberer) track(in *isa.Inst) {
 	plain := in.Op == isa.OpMOV && in.Mod.Flags == 0 && in.Mod.Size == 0 && in.Dst[0].Kind == isa.KindReg && in.Dst[0].Reg >= isa.VirtualBase && in.Dst[0].Flags == 0
@@ -81,4 +100,33 @@ func (v *numberer) replacement(o *isa.Operand) (isa.Operand, bool) {
 		return isa.Operand{}, false
 	}
 	return v.repl[id], true
+}
+
+// made says that the same was computed before.
+func (v *numberer) made(in *isa.Inst) bool {
+	key := valueKey{op: in.Op, n: in.NSrc, mod: in.Mod, src: in.Src}
+	if commutes(in) && less(&key.src[1], &key.src[0]) {
+		key.src[0], key.src[1] = key.src[1], key.src[0]
+	}
+	return len(v.table[key]) > 0
+}
+
+// carryAlgebra: a carry alone, added to nothing, is 0 or 1 and carries no further (the upper word of `addc.cc.u64 x, 0, 0` between two sums,
+// as compilers keep the carry of a 128-bit sum); the sum that it would go on to is one without carry.
+func (v *numberer) carryAlgebra(in *isa.Inst) {
+	if in.Op != isa.OpIADD3 || in.Mod.Flags != isa.ModX || in.Guard.Kind != isa.KindNone || in.NDst != 3 || in.NSrc != 5 || in.Src[4] != notPT {
+		return
+	}
+	idle := isZero(in.Src[0]) && isZero(in.Src[1]) && isZero(in.Src[2]) && in.Src[0].Flags|in.Src[1].Flags|in.Src[2].Flags == 0
+	if c := in.Dst[1]; idle && in.Dst[2] == pt && c.Kind == isa.KindPred && c.Reg >= isa.VirtualBase {
+		if id := v.n.of(isa.KindPred, c.Reg); id < len(v.defs) && v.defs[id].value() {
+			v.repl[id] = notPT
+			in.Dst[1] = pt
+		}
+	}
+	if in.Src[3] == notPT && idle && plainPreds(in) {
+		toMov(in, rz)
+	} else if in.Src[3] == notPT {
+		in.Mod.Flags, in.Src[3], in.Src[4] = 0, pt, pt
+	}
 }
