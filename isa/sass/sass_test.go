@@ -347,6 +347,8 @@ func FuzzRead(f *testing.F) {
 	f.Add("code for sm_90\nFunction : k\n/*0000*/ IADD3 R1, PT, PT, R2, 0x1, R3 ; /* 0x0 */\n/* 0x0 */\n")
 	f.Add("Function : k\n/*0008*/ BRA `(.L_1);")
 	f.Add(fermiListing)
+	f.Add("Dump of assembler code for function k(int*):\n=> 0x0000000202156400 <+0>:\tS2R R0, SR_TID.X \n   0x0000000202156410 <+16>:\t@P0 BRA 0x0 \n")
+	f.Add(`[{"SM":{"version":{"major":9,"minor":0}}},[{"function-name":"k","start":0,"length":32,"sass-instructions":[{"predicate":"@P0","opcode":"MOV","operands":"R1,0x1"},{"opcode":""},{"opcode":"EXIT"}]}]]`)
 	files, err := filepath.Glob("testdata/*/*.sass")
 	if err != nil {
 		f.Fatal(err)
