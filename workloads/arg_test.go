@@ -234,6 +234,20 @@ func TestNewLaunch(t *testing.T) {
 			t.Errorf("%s as argument %d: %v", ok.text, ok.at+1, err)
 		}
 	}
+	// A structure as its fields, with a pointer among them.
+	c.Args = args("buf:16", "u32:5", "f32:1", "u16:7", "buf:4", "u8:9", "u16:0x1234")
+	if l, bufs, err = c.NewLaunch(p); err != nil {
+		t.Fatal(err)
+	}
+	if got := hex.EncodeToString(l.Params[32:]); got != "0900341200000000" || binary.LittleEndian.Uint64(l.Params[24:]) != bufs[4].Addr {
+		t.Errorf("fields of a structure: %s at %#x", got, l.Params[24:32])
+	}
+	for _, bad := range [][]string{append(slices.Clone(good[:4]), "u32:1"), append(slices.Clone(good[:4]), "u64:1", "u64:2", "u32:3"), append(slices.Clone(good[:4]), "u64:1", "hex:00")} {
+		c.Args = args(bad...)
+		if _, _, err := c.NewLaunch(p); err == nil || !strings.Contains(err.Error(), "kernel k has 5 parameters") {
+			t.Errorf("%v: %v", bad, err)
+		}
+	}
 	c.Args = args(good[:3]...)
 	if _, _, err := c.NewLaunch(p); err == nil || !strings.Contains(err.Error(), "kernel k has 5 parameters, 3 arguments given: .u64 buf, .u32 n, .f32 f, .u16 h, .align 8 .b8[16] s") {
 		t.Errorf("three arguments for five parameters: %v", err)

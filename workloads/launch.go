@@ -16,7 +16,8 @@ const maxMemory32 = 3 << 30
 // The buffers come back in argument order; scalars have nil. Errors name the argument, the parameter and its declared type.
 func (c *Case) NewLaunch(p *isa.Program) (*isa.Launch, []*isa.Buffer, error) {
 	params, images := c.split(p)
-	if len(params) != len(p.Params) {
+	slots, ok := c.slots(p, params)
+	if !ok {
 		at := c.ArgsAt
 		if at.IsZero() {
 			at = c.Place
@@ -24,12 +25,14 @@ func (c *Case) NewLaunch(p *isa.Program) (*isa.Launch, []*isa.Buffer, error) {
 		return nil, nil, at.Errorf("kernel %s has %s, %s given: %s", p.Name, count(len(p.Params), "parameter"),
 			count(len(params), "argument"), signature(p))
 	}
-	if err := c.namesInOrder(p, params); err != nil {
-		return nil, nil, err
+	if len(slots) == len(p.Params) {
+		if err := c.namesInOrder(p, params); err != nil {
+			return nil, nil, err
+		}
 	}
 	total := uint64(0)
-	for k, i := range params {
-		if err := c.Args[i].fits(i, &p.Params[k], p); err != nil {
+	for _, s := range slots {
+		if err := c.Args[s.arg].fits(s.arg, &s.declared, p); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -52,12 +55,13 @@ func (c *Case) NewLaunch(p *isa.Program) (*isa.Launch, []*isa.Buffer, error) {
 		a.Fill(bufs[i].Data)
 		a.addTexture(l, bufs[i])
 	}
-	for k, i := range params {
-		a, param := &c.Args[i], &p.Params[k]
+	for _, s := range slots {
+		i := s.arg
+		a, param := &c.Args[i], &p.Params[s.param]
 		if end := int(param.Offset + param.Size); end > len(l.Params) {
 			l.Params = append(l.Params, make([]byte, end-len(l.Params))...)
 		}
-		to := l.Params[param.Offset:][:param.Size]
+		to := l.Params[s.declared.Offset:][:s.declared.Size]
 		if !a.IsBuffer() {
 			copy(to, a.Raw)
 			continue
@@ -70,6 +74,51 @@ func (c *Case) NewLaunch(p *isa.Program) (*isa.Launch, []*isa.Buffer, error) {
 		}
 	}
 	return l, bufs, nil
+}
+
+// slot is the place of an argument: a parameter, or a field of one that is a structure.
+type slot struct {
+	arg, param int
+	declared   isa.Param // of a field: as the argument says, at its place among the parameters
+}
+
+// slots lays the arguments out: one for each parameter, but that a structure passed by value may be given as its fields, each at the next
+// multiple of its own size, until the structure is full. It is not ok if a parameter or an argument is left, or half of a structure.
+func (c *Case) slots(p *isa.Program, args []int) (list []slot, ok bool) {
+	taken := 0
+	for k := range p.Params {
+		param := &p.Params[k]
+		if taken == len(args) {
+			return nil, false
+		}
+		size := func() uint32 {
+			switch a := &c.Args[args[taken]]; {
+			case !a.IsBuffer():
+				return uint32(len(a.Raw))
+			case p.Address32:
+				return 4
+			}
+			return 8
+		}
+		if n, ok := scalarTypes[TypeName(param.Type)]; ok && uint32(n) == param.Size || size() == param.Size || c.Args[args[taken]].Type == "hex" {
+			list = append(list, slot{args[taken], k, *param})
+			taken++
+			continue
+		}
+		at := uint32(0)
+		for ; at < param.Size && taken < len(args) && c.Args[args[taken]].Type != "hex"; taken++ {
+			n := size()
+			if at = (at + n - 1) / n * n; at+n > param.Size {
+				break
+			}
+			list = append(list, slot{args[taken], k, isa.Param{Name: param.Name, Offset: param.Offset + at, Size: n, Align: n, Pointer: c.Args[args[taken]].IsBuffer()}})
+			at += n
+		}
+		if at+8 <= param.Size { // less may be padding
+			return nil, false
+		}
+	}
+	return list, taken == len(args)
 }
 
 // namesInOrder refuses an argument that has the name of another parameter: arguments go by position, and whoever

@@ -35,7 +35,8 @@ Arguments of the kernel, in order, one --arg each; a leading NAME= names it:
   const:SIZE:value=N                   every word N
   file:PATH[:bytes=N][:out]            content of a file
   u32:12  s64:-3  f32:1.5  b16:0xff    scalars: u, s, b of 8 to 64 bits, f32, f64
-  hex:00ff10a0                         bytes of a structure passed by value
+  hex:00ff10a0                         bytes of a structure passed by value, which may also be given
+                                       as its fields, one argument each
 SIZE is in bytes; 1024w means 1024 words of 32 bits, 4K and 2M are 1024 and 1024^2 bytes. The seed
 is 0 unless given.
 
