@@ -74,6 +74,20 @@ func (in *Inst) suffix() string {
 			add(s)
 		}
 	}
+	switch {
+	case in.arithmeticSuffix(add, flag), in.compareSuffix(add, flag), in.bitSuffix(add, flag), in.controlSuffix(add, flag):
+	default:
+		in.otherSuffix(add, flag)
+	}
+	flag(ModS, "S")
+	if len(parts) == 0 {
+		return ""
+	}
+	return "." + strings.Join(parts, ".")
+}
+
+// arithmeticSuffix prints the modifiers of sums, products, minima and maxima; it is false for other instructions.
+func (in *Inst) arithmeticSuffix(add func(string), flag func(ModFlags, string)) bool {
 	m := &in.Mod
 	unsigned := func() {
 		if m.Type == U32 || m.Type == U64 {
@@ -130,18 +144,32 @@ func (in *Inst) suffix() string {
 		flag(ModHI, "HI")
 		flag(ModX, "X")
 		flag(ModSX32, "SX32")
-	case OpLOP3, OpULOP3, OpPLOP3, OpUPLOP3:
-		add("LUT")
-		flag(ModPAND, "PAND")
-	case OpLOP, OpLOP32I:
-		add(m.Sub.String())
-		flag(ModX, "X")
-		switch {
-		case m.Cmp == CmpNE:
-			add("NZ")
-		case m.Cmp == CmpEQ:
-			add("Z")
+	case OpIMNMX:
+		unsigned()
+		if m.Type == S64 {
+			add("S64")
 		}
+		flag(ModXLO, "XLO")
+		flag(ModXMED, "XMED")
+		flag(ModXHI, "XHI")
+	case OpVIMNMX, OpVIMNMX3, OpVIADDMNMX, OpUVIMNMX:
+		add(m.Type.String())
+		flag(ModRelu, "RELU")
+	default:
+		return false
+	}
+	return true
+}
+
+// compareSuffix prints those of comparisons.
+func (in *Inst) compareSuffix(add func(string), flag func(ModFlags, string)) bool {
+	m := &in.Mod
+	unsigned := func() {
+		if m.Type == U32 || m.Type == U64 {
+			add(m.Type.String())
+		}
+	}
+	switch in.Op {
 	case OpISETP, OpUISETP, OpISET, OpICMP:
 		add(m.Cmp.String())
 		unsigned()
@@ -175,6 +203,33 @@ func (in *Inst) suffix() string {
 	case OpCSET, OpCSETP:
 		add(m.Cmp.String())
 		add(m.Bool.String())
+	default:
+		return false
+	}
+	return true
+}
+
+// bitSuffix prints those of logic, shifts, permutations, moves and votes.
+func (in *Inst) bitSuffix(add func(string), flag func(ModFlags, string)) bool {
+	m := &in.Mod
+	unsigned := func() {
+		if m.Type == U32 || m.Type == U64 {
+			add(m.Type.String())
+		}
+	}
+	switch in.Op {
+	case OpLOP3, OpULOP3, OpPLOP3, OpUPLOP3:
+		add("LUT")
+		flag(ModPAND, "PAND")
+	case OpLOP, OpLOP32I:
+		add(m.Sub.String())
+		flag(ModX, "X")
+		switch {
+		case m.Cmp == CmpNE:
+			add("NZ")
+		case m.Cmp == CmpEQ:
+			add("Z")
+		}
 	case OpSHF, OpUSHF:
 		flag(ModLeft, "L")
 		flag(ModRight, "R")
@@ -197,17 +252,18 @@ func (in *Inst) suffix() string {
 		if in.Op == OpMUFU || in.Op == OpMATCH {
 			add(m.Type.String())
 		}
-	case OpIMNMX:
-		unsigned()
-		if m.Type == S64 {
-			add("S64")
-		}
-		flag(ModXLO, "XLO")
-		flag(ModXMED, "XMED")
-		flag(ModXHI, "XHI")
-	case OpVIMNMX, OpVIMNMX3, OpVIADDMNMX, OpUVIMNMX:
-		add(m.Type.String())
-		flag(ModRelu, "RELU")
+	case OpMOV, OpUMOV, OpSEL, OpUSEL:
+		flag(ModWide, "64")
+	default:
+		return false
+	}
+	return true
+}
+
+// controlSuffix prints those of reductions over a warp, barriers and special registers.
+func (in *Inst) controlSuffix(add func(string), flag func(ModFlags, string)) bool {
+	m := &in.Mod
+	switch in.Op {
 	case OpREDUX, OpCREDUX:
 		if m.Sub == SubAdd {
 			add("SUM")
@@ -239,16 +295,10 @@ func (in *Inst) suffix() string {
 		if m.Cmp != CmpF {
 			add(m.Cmp.String())
 		}
-	case OpMOV, OpUMOV, OpSEL, OpUSEL:
-		flag(ModWide, "64")
 	default:
-		in.otherSuffix(add, flag)
+		return false
 	}
-	flag(ModS, "S")
-	if len(parts) == 0 {
-		return ""
-	}
-	return "." + strings.Join(parts, ".")
+	return true
 }
 
 // vectorSuffix prints packed types as VIADD does: 16x2 without sign.
