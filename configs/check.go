@@ -212,7 +212,8 @@ func checkOccupancy(a *Arch) *fault {
 	case o.SharedBlock > o.SharedBytes:
 		return &fault{"occupancy.shared_bytes_per_block", fmt.Sprintf("occupancy.shared_bytes_per_block: %d is more than the SM's %d bytes", o.SharedBlock, o.SharedBytes)}
 	case o.SharedBlockOptin+o.SharedReserved > o.SharedBytes:
-		return &fault{"occupancy.shared_bytes_per_block_optin", fmt.Sprintf("occupancy.shared_bytes_per_block_optin: %d and %d reserved are more than the SM's %d bytes", o.SharedBlockOptin, o.SharedReserved, o.SharedBytes)}
+		return &fault{"occupancy.shared_bytes_per_block_optin", fmt.Sprintf(
+			"occupancy.shared_bytes_per_block_optin: %d and %d reserved are more than the SM's %d bytes", o.SharedBlockOptin, o.SharedReserved, o.SharedBytes)}
 	case len(o.RegCountsCoarse) > 0 && o.RegUnitCoarse < 1:
 		return &fault{"occupancy.register_unit_coarse", "occupancy.register_unit_coarse: give the unit of the listed register counts"}
 	case !slices.IsSorted(o.SharedCarveouts):
@@ -267,7 +268,8 @@ func checkMemory(a *Arch) *fault {
 	l, m := a.LSU, a.Memory
 	switch {
 	case m.L2LatencyFar != 0 && m.L2LatencyFar < m.L2Latency:
-		return &fault{"memory.l2_latency_far", fmt.Sprintf("memory.l2_latency_far: %d is less than the near latency memory.l2_latency, %d; change both, for example --set memory.l2_latency_far=%d", m.L2LatencyFar, m.L2Latency, m.L2Latency)}
+		return &fault{"memory.l2_latency_far", fmt.Sprintf("memory.l2_latency_far: %d is less than the near latency memory.l2_latency, %d; "+
+			"change both, for example --set memory.l2_latency_far=%d", m.L2LatencyFar, m.L2Latency, m.L2Latency)}
 	case m.DRAMLatency < m.L2Latency:
 		return &fault{"memory.dram_latency", fmt.Sprintf("memory.dram_latency: %d is less than memory.l2_latency %d; set memory.dram_latency too, to %d or more", m.DRAMLatency, m.L2Latency, m.L2Latency)}
 	case m.L2Latency < l.L1Latency && l.L1CachesGlobal:

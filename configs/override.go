@@ -124,7 +124,8 @@ func (a *Arch) newPipe(key string) (name string, ok bool) {
 func (a *Arch) addPipe(o Override, name string) error {
 	row, ok := a.Pipes[o.Value]
 	if !ok {
-		return o.errorf(len(o.Key)+1, len(o.Value), "%s", suggest(fmt.Sprintf("pipe %q is new; its value is the existing pipe that it is like, and there is no pipe %q", name, o.Value), o.Value, mapKeys(reflect.ValueOf(a.Pipes))))
+		message := fmt.Sprintf("pipe %q is new; its value is the existing pipe that it is like, and there is no pipe %q", name, o.Value)
+		return o.errorf(len(o.Key)+1, len(o.Value), "%s", suggest(message, o.Value, mapKeys(reflect.ValueOf(a.Pipes))))
 	}
 	row.Origin = Origin{Source: overrideSource, Confidence: Assumed, Note: "set by the user: " + o.String()}
 	a.Pipes[name] = row

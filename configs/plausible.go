@@ -25,7 +25,8 @@ func checkIdentity(a *Arch) *fault {
 			a.ComputeCapability, strings.ReplaceAll(strings.Join(List(), ", "), "sm_", ""))}
 	}
 	if base, isArch := nameOf(a.Base); isArch && number(base) != sm {
-		return &fault{"compute_capability", fmt.Sprintf("compute_capability: %s does not go with base %s, whose instructions are another target's; write `base: sm_%d`, or leave this key out", a.ComputeCapability, a.Base, sm)}
+		return &fault{"compute_capability", fmt.Sprintf("compute_capability: %s does not go with base %s, whose instructions are another target's; "+
+			"write `base: sm_%d`, or leave this key out", a.ComputeCapability, a.Base, sm)}
 	}
 	if name, isArch := nameOf(a.Name); isArch && number(name) != sm {
 		return &fault{"name", fmt.Sprintf("name: %s is the name of another compute capability than %s; choose a name of your own such as my_%d", a.Name, a.ComputeCapability, sm)}

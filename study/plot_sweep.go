@@ -263,7 +263,9 @@ func sweepHeats(records []*SweepRecord, x, y sweepAxisValues, axes []sweepAxisVa
 	}
 	var figs []figure
 	for _, name := range names[:min(sweepMaps, len(names))] {
-		h := &plots.HeatMap{Title: name, Note: firstOf(sweepMaps, len(names), "maps"), XLabel: axisLabel(x.key), YLabel: axisLabel(y.key), ZLabel: m.label, X: slices.Sorted(slices.Values(x.numbers)), Y: slices.Sorted(slices.Values(y.numbers))}
+		h := &plots.HeatMap{Title: name, Note: firstOf(sweepMaps, len(names), "maps"),
+			XLabel: axisLabel(x.key), YLabel: axisLabel(y.key), ZLabel: m.label,
+			X: slices.Sorted(slices.Values(x.numbers)), Y: slices.Sorted(slices.Values(y.numbers))}
 		cells := make([][][]float64, len(h.Y))
 		for i := range cells {
 			cells[i] = make([][]float64, len(h.X))

@@ -173,7 +173,8 @@ func (t *textWriter) stackPair(p *Pair) {
 
 func writeVersusCSV(w io.Writer, v *Versus) error {
 	c := csv.NewWriter(w)
-	rows := [][]string{{"arch", "launch", "baseline", "variant", "speed_up", "instruction_ratio", "ipc_ratio", "baseline_limiter", "variant_limiter", "outputs_equal", "part", "name", "baseline_value", "variant_value", "baseline_input", "variant_input"}}
+	rows := [][]string{{"arch", "launch", "baseline", "variant", "speed_up", "instruction_ratio", "ipc_ratio", "baseline_limiter", "variant_limiter",
+		"outputs_equal", "part", "name", "baseline_value", "variant_value", "baseline_input", "variant_input"}}
 	for i := range v.Pairs {
 		p := &v.Pairs[i]
 		head := []string{p.Arch, p.Launch, p.Baseline, p.Variant, number(p.SpeedUp), number(p.InstructionRatio), number(p.IPCRatio), p.BaselineLimiter, p.VariantLimiter, fmt.Sprint(p.OutputsEqual)}

@@ -124,7 +124,8 @@ func Read(file string, text []byte) (*Listing, error) {
 		return nil, l.forPeople(1, "", "the JSON")
 	}
 	if len(l.Funcs) == 0 {
-		return nil, &Error{File: file, Line: 1, Col: 1, Msg: "no machine code found: expected the output of cuobjdump -sass, nvdisasm or cuda-gdb (a line \"Function : name\" or \".text.name:\")", Text: firstLine(l.Lines)}
+		return nil, &Error{File: file, Line: 1, Col: 1, Text: firstLine(l.Lines),
+			Msg: "no machine code found: expected the output of cuobjdump -sass, nvdisasm or cuda-gdb (a line \"Function : name\" or \".text.name:\")"}
 	}
 	return l, nil
 }

@@ -312,7 +312,8 @@ func latencyLimit(r *sim.Result, t *states, top sim.WarpState, why, per, busy st
 // occupancyLimit: latency could be hidden by more warps, and a resource of the kernel keeps them out.
 func occupancyLimit(r *sim.Result, top sim.WarpState, why string) (sim.Limiter, bool) {
 	o := &r.Occupancy
-	if o.Theoretical > 0.5 || r.BlocksRun > 0 && r.BlocksRun < o.TheoreticalBlocks || o.AchievedWarps < 0.7*float64(o.TheoreticalWarps) || (o.Limiter != "registers" && o.Limiter != "shared" && o.Limiter != "blocks") {
+	if o.Theoretical > 0.5 || r.BlocksRun > 0 && r.BlocksRun < o.TheoreticalBlocks ||
+		o.AchievedWarps < 0.7*float64(o.TheoreticalWarps) || (o.Limiter != "registers" && o.Limiter != "shared" && o.Limiter != "blocks") {
 		return sim.Limiter{}, false
 	}
 	return sim.Limiter{Kind: sim.LimitOccupancy, What: o.Limiter, Sentence: fmt.Sprintf("occupancy: %s keep the SM at %d of %d warps, and %s wait for latency (%s)",

@@ -61,7 +61,8 @@ func (a *Advice) residentWarps(plan, changed *workloads.Plan, opt Options) (map[
 	out := map[string]Warps{}
 	for i, at := range points {
 		x, y := &reps[2*i].Runs[0], &reps[2*i+1].Runs[0]
-		pt := WarpPoint{Blocks: at.blocks, Warps: x.Occupancy.AchievedWarps / float64(schedulers(x)), SpeedUp: float64(x.Cycles) / float64(y.Cycles), Limiter: study.ShortLimiter(x), Limiter2: study.ShortLimiter(y)}
+		pt := WarpPoint{Blocks: at.blocks, Warps: x.Occupancy.AchievedWarps / float64(schedulers(x)),
+			SpeedUp: float64(x.Cycles) / float64(y.Cycles), Limiter: study.ShortLimiter(x), Limiter2: study.ShortLimiter(y)}
 		w := out[at.arch]
 		w.PaysAt, w.Points = paysAt, append(w.Points, pt)
 		if w.PaysFrom == 0 && pt.SpeedUp >= paysAt {
