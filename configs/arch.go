@@ -294,6 +294,7 @@ type Memory struct {
 	L2PartialWrite  float64 `yaml:"l2_partial_write,optional"`
 	L2PartialWindow int     `yaml:"l2_partial_window,optional"` // cycles for which a sector that a warp wrote in part counts as begun: other warps' parts of it cost no more than whole ones
 	L2StoreQueue    int     `yaml:"l2_store_queue,optional"`    // sectors of stores that wait for the data array outside the SM
+	L2DrainQueue    int     `yaml:"l2_drain_queue,optional"`    // of these, as many as the end of a warp does not wait for
 	L2DirtyShare    float64 `yaml:"l2_dirty_share,optional"`    // part of L2 that can hold written data that DRAM lacks, with all SMs active; 0: all
 	L2ArrayQueues   int     `yaml:"l2_array_queues,optional"`   // queues that this SM's share of it acts as; 0: 1
 
@@ -305,6 +306,8 @@ type Memory struct {
 	// Cycles a sector of an atomic (reduction) takes of this SM's share when all SMs are active; 0: as a store.
 	AtomicSectorAll    float64 `yaml:"atomic_sector_all,optional"`
 	ReductionSectorAll float64 `yaml:"reduction_sector_all,optional"`
+	// Atomics on 64-bit words take half a warp at a time.
+	AtomicHalfWarps bool `yaml:"atomic_half_warps,optional"`
 	// Cycles a slice of L2 takes for atomics from the whole chip on one line: for each round of lanes on distinct words, and more for
 	// each sector of it. L2Slices is the number of slices; 0: 1.
 	AtomicRequest float64 `yaml:"atomic_request,optional"`
@@ -315,7 +318,11 @@ type Memory struct {
 
 	DRAMWriteBatch int `yaml:"dram_write_batch,optional"` // sectors that a queue of DRAM writes at a time; 0: 1
 	DRAMAtomBytes  int `yaml:"dram_atom_bytes,optional"`  // DRAM brings at a time; 0: a sector
-	L2LineBytes    int `yaml:"l2_line_bytes"`             // line of L2
+	// More cycles of this SM's share, with all SMs active, for a request that brings no more than that.
+	DRAMLoneAtom float64 `yaml:"dram_lone_atom_all,optional"`
+	// Cycles after a request for another part of the line within which such a request costs no more.
+	DRAMRowOpen int `yaml:"dram_row_open,optional"`
+	L2LineBytes int `yaml:"l2_line_bytes"` // line of L2
 }
 
 // LaunchCost is the start and end of blocks.

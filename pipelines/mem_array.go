@@ -11,6 +11,7 @@ type arrayParams struct {
 	partial   ticks  // more, for a packet that leaves bytes of a sector unwritten
 	read      ticks  // one sector that a read finds
 	slack     ticks  // for which stores wait outside the SM
+	drain     ticks  // of that, what the end of a warp does not wait for
 	reduction ticks  // one sector of a reduction; 0: reductions take no time of the array
 	window    uint64 // cycles for which a sector that a warp wrote in part counts as begun
 	queues    int
@@ -19,6 +20,7 @@ type arrayParams struct {
 func newArrayParams(mem *configs.Memory, sectorBytes uint64) (a arrayParams) {
 	a.write = ticksFor(float64(sectorBytes), mem.L2ArrayBytesAll)
 	a.slack = ticks(mem.L2StoreQueue) * a.write
+	a.drain = ticks(mem.L2DrainQueue) * a.write
 	a.window = uint64(max(mem.L2PartialWindow, 0))
 	a.queues = orInt(mem.L2ArrayQueues, 1)
 	a.write *= ticks(a.queues) // a queue is slower by their number

@@ -33,8 +33,8 @@ func (m *MemPath) accessAtomic(a MemAccess, t *MemTiming) {
 	rest := e.Exec
 	for rest != 0 {
 		lanes := rest
-		if e.Size > 4 && rest&0xffff != 0 { // 64-bit words: half a warp at a time
-			lanes &= 0xffff
+		if half := lanes & 0xffff; e.Size > 4 && p.wideHalves && half != 0 { // 64-bit words: half a warp at a time
+			lanes = half
 		}
 		round := m.oneLaneAWord(e.Addr, lanes, uint64(max(e.Size, 4)))
 		rest &^= round

@@ -36,7 +36,31 @@ func (m *MemPath) bookDRAM(line uint64, sectors int, now ticks) (start ticks) {
 func (m *MemPath) fromDRAM(line uint64, sectors int, now ticks) ticks {
 	p := &m.par
 	start := m.bookDRAM(line, sectors, now)
+	m.openRow(line, sectors, start, start > now)
 	return start + ticks(sectors-1)*p.dramSectorTicks + ticks(p.dramLatency+jitter(line, p.dramJitter))*ticksCycle
+}
+
+// openRow books what a request of no more than DRAM brings at a time takes longer, unless the rest of the line is asked for at about the same
+// time: then DRAM finds its row open, and what the first of the two has paid is given back. Measured on the H200, all SMs, 48 warps: threads that read 64 bytes each get 15.5 bytes a
+// cycle if they are neighbours in memory, 11.8 if they are 128 bytes apart, 9.8 if 1 KB, whether the other half of a line is read later or never.
+func (m *MemPath) openRow(line uint64, sectors int, start ticks, waited bool) {
+	p := &m.par
+	if p.dramLoneTicks == 0 || m.entry == nil {
+		return
+	}
+	before := m.entry.asked
+	m.entry.asked = start
+	if sectors > int(p.atomSectors) {
+		return
+	}
+	q := m.dramQueue(line)
+	if before > 0 && start <= before+p.dramOpenTicks {
+		if waited {
+			*q = max(*q-min(*q, p.dramLoneTicks), start)
+		}
+		return
+	}
+	*q += p.dramLoneTicks
 }
 
 // writeBack books DRAM for dirty sectors that L2 throws out. A queue of DRAM collects them and writes some at a time, because it costs to

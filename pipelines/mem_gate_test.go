@@ -427,6 +427,35 @@ func TestDRAMQueues(t *testing.T) {
 	}
 }
 
+// TestOpenRow: with all SMs active a request for half a line holds its queue of DRAM dram_lone_atom_all longer, unless the other half was asked for in
+// the last dram_row_open cycles; then what that paid is given back if the queue has not emptied meanwhile.
+func TestOpenRow(t *testing.T) {
+	for _, chip := range []bool{true, false} {
+		for _, c := range []struct {
+			sectors int
+			later   ticks // of the second request, cycles
+			want    ticks // that both hold the queue beyond their sectors, in lone requests
+		}{{4, 0, 0}, {2, 0, 0}, {2, 400, 1}, {2, 3000, 2}} {
+			m := newPath(t, MemConfig{AllSMsActive: chip, SMs: 132})
+			lone := m.par.dramLoneTicks
+			if chip != (lone > 0) {
+				t.Fatalf("all SMs active %v: a lone request takes %d ticks more", chip, lone)
+			}
+			m.entry = &cacheLine{}
+			at := ticks(1000) * ticksCycle
+			m.fromDRAM(1, c.sectors, at)
+			first := *m.dramQueue(1) - at
+			at += c.later * ticksCycle
+			before := max(*m.dramQueue(1), at)
+			m.fromDRAM(1, c.sectors, at)
+			second := *m.dramQueue(1) - before
+			if got, want := first+second, 2*ticks(c.sectors)*m.par.dramQueueTicks+c.want*lone; got != want {
+				t.Errorf("all SMs active %v, %d sectors, again after %d cycles: %d ticks, want %d", chip, c.sectors, c.later, got, want)
+			}
+		}
+	}
+}
+
 // TestReplayLoss: warps with conflicts of 16 passes. One takes a pass every other cycle; two to four 1.33 cycles a pass together, on one
 // sub-partition or on several; eight a pass a cycle.
 func TestReplayLoss(t *testing.T) {

@@ -9,6 +9,7 @@ type cacheLine struct {
 	ready   uint64 // cycle at which the last sector asked for has arrived
 	sectors uint32 // sectors present or under way
 	dirty   uint32 // sectors written and not yet written back
+	asked   ticks  // L2: when DRAM was last asked for a part of it
 	block   int32  // L2: block that first updated the line atomically, or lineUntouched, lineShared
 }
 

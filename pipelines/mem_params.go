@@ -68,6 +68,7 @@ type memParams struct {
 	dramSectorTicks                            ticks
 	dramQueues                                 int   // queues that this SM's share of DRAM acts as
 	dramQueueTicks                             ticks // one sector in one of them
+	dramLoneTicks, dramOpenTicks               ticks // more for a request of one atom; for how long after another part of its line it is not alone
 	storeSectorTicks                           ticks
 	storeBuffer                                int
 	combineCycles, combineLines                uint64 // see combine
@@ -86,6 +87,7 @@ type memParams struct {
 	atomSectors, fullL2Line                    uint32  // sectors that DRAM brings at a time; mask of the sectors of an L2 line
 	slices                                     int     // L2's atomic units
 	atomicRequestTicks                         ticks   // one of them takes for a line of one round, and for each sector of it
+	wideHalves                                 bool    // 64-bit atomics take half a warp at a time
 	neighbours                                 int64   // see askedByOthers
 	dramWrites                                 int     // sectors that a queue of DRAM writes at a time
 	dirtySectors                               int     // of this SM that L2 holds at most; 0: no limit
@@ -275,8 +277,11 @@ func (p *memParams) bandwidths(l *configs.LSU, mem *configs.Memory, cfg MemConfi
 	p.dramQueues = 1
 	p.dramWrites = orInt(mem.DRAMWriteBatch, 1)
 	p.neighbours = int64(mem.BlockNeighbours)
+	p.wideHalves = mem.AtomicHalfWarps
 	if cfg.AllSMsActive {
 		p.dramQueues = orInt(mem.DRAMQueuesAll, 1)
+		p.dramLoneTicks = ticksFor(mem.DRAMLoneAtom, 1) * ticks(p.dramQueues)
+		p.dramOpenTicks = ticks(max(mem.DRAMRowOpen, 0)) * ticksCycle
 	}
 	p.dramQueueTicks = ticksFor(float64(p.sectorBytes)*float64(p.dramQueues), drambw)
 	p.storeSectorTicks = ticksFor(float64(p.sectorBytes), storebw)

@@ -27,14 +27,14 @@ func (m *MemPath) send(at uint64, words uint64, length ticks) (gone uint64) {
 	return s.free.cycle()
 }
 
-// left is when the end of a warp no longer waits for the stores so far: the SM has sent them and L2's data array, with all SMs active, has taken all but three quarters of what may
-// wait for it. Without a data array in the description nothing waits.
+// left is when the end of a warp no longer waits for the stores so far: the SM has sent them and L2's data array, with all SMs active, has taken all but l2_drain_queue sectors.
+// Without a data array in the description nothing waits.
 func (m *MemPath) left() uint64 {
 	a := &m.par.array
 	if a.write == 0 {
 		return 0
 	}
-	return max(m.store.free, m.far.arrayAll-min(m.far.arrayAll, a.slack*3/4)).cycle()
+	return max(m.store.free, m.far.arrayAll-min(m.far.arrayAll, a.drain)).cycle()
 }
 
 // accessStore is a store to global or local memory. Both are written through to L2. Global stores are not allocated in L1; a line that

@@ -58,6 +58,7 @@ var mechanisms = [...]Mechanism{
 	{"atomic_slices", "one unit performs all atomics that SMs share", []string{"memory.l2_slices=1"}},
 	{"dram_write_batch", "DRAM writes back sector by sector", []string{"memory.dram_write_batch=1"}},
 	{"block_neighbours", "what other SMs ask a cold L2 for is not inferred", []string{"memory.block_neighbours=0"}},
+	{"dram_rows", "DRAM brings halves of lines at the rate of whole ones", []string{"memory.dram_lone_atom_all=0"}},
 	{"dram_atom", "DRAM brings single sectors", []string{"memory.dram_atom_bytes=32"}},
 	{"l2_far", "all of L2 is near", []string{"memory.l2_far_share=0"}},
 	{"l2_spread", "all lines of L2 are equally far", []string{"memory.l2_latency_spread=0"}},
