@@ -34,6 +34,7 @@ func (f *fn) optimise() {
 	f.disjointSums()
 	f.contractProducts()
 	f.fuse()
+	f.copyLowHalves()
 	f.removeDead()
 	f.pairProducts()
 	f.valueNumber()

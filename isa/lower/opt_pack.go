@@ -79,3 +79,17 @@ func (u *fuser) fuseHalves(in *isa.Inst) bool {
 	}
 	return false
 }
+
+// copyLowHalves makes the lower half that mov.b32 {x, y} takes from a word a copy of the word: in 16-bit registers nobody looks at the upper half.
+func (f *fn) copyLowHalves() {
+	if f.t.SM < 70 {
+		return
+	}
+	for _, b := range f.blocks {
+		for i := range b.insts {
+			if in := &b.insts[i]; in.Op == isa.OpPRMT && in.Mod == (isa.Mod{Size: sizeUnpack}) && isImm(in.Src[1], 0x7610) && isZero(in.Src[2]) && in.Src[0].Kind == isa.KindReg && in.Src[0].Flags&^isa.Reuse == 0 {
+				toMov(in, isa.R(in.Src[0].Reg))
+			}
+		}
+	}
+}
