@@ -188,6 +188,7 @@ func (f *fn) allocateCode(opt Options, limit int) (int, error) {
 	f.analyse()
 	if !opt.NoOptimise {
 		f.meetAfterSpins()
+		f.meetInLoops()
 	}
 	f.converge()
 	f.keepBarriers()

@@ -30,7 +30,7 @@ func (f *fn) converge() {
 		if t == nil || t.Op != isa.OpBRA && t.Op != isa.OpBRX || len(b.succs) < 2 || t.Mod.Has(isa.ModU) || !u.divergentBranch(b) {
 			continue
 		}
-		if r := f.regionOf(b); r != nil && !(f.t.SM >= 70 && (lonelyExit(r.join) || f.returnsApart(r))) { // nobody waits for lanes that end there
+		if r := f.regionOf(b); r != nil && !(f.t.SM >= 70 && (lonelyExit(r.join) || f.returnsApart(r) || r.meetsAnyway())) { // nobody waits for lanes that end there
 			regions = append(regions, r)
 		}
 	}

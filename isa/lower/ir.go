@@ -106,6 +106,7 @@ type block struct {
 	branches  bool // its branch belongs to an instruction that the compiler expands too late to predicate it
 	unrolled  bool // the head of a loop of several rounds
 	latch     bool // the way back to a loop's head of all lanes, which are gathered there
+	meets     bool // all lanes meet in it before a barrier of the block
 	mark      int
 
 	statements int          // what the compiler counts of the PTX in it, see statementSize

@@ -112,7 +112,7 @@ func (f *fn) dropSyncs() {
 // value that differs and the point where its sides meet. Lanes that exit do not part from the others.
 func (f *fn) divergentBlocks() map[*block]bool {
 	apart := map[*block]bool{}
-	f.divergentRegions(func(_ *block, region map[*block]bool) {
+	f.divergentRegions(f.uniformity(), func(_ *block, region map[*block]bool) {
 		for b := range region {
 			apart[b] = true
 		}
@@ -123,7 +123,7 @@ func (f *fn) divergentBlocks() map[*block]bool {
 // divergentLoops are the blocks of loops that lanes leave in different rounds.
 func (f *fn) divergentLoops() map[*block]bool {
 	loops := map[*block]bool{}
-	f.divergentRegions(func(branch *block, region map[*block]bool) {
+	f.divergentRegions(f.uniformity(), func(branch *block, region map[*block]bool) {
 		if region[branch] {
 			for b := range region {
 				loops[b] = true
@@ -135,8 +135,7 @@ func (f *fn) divergentLoops() map[*block]bool {
 
 // divergentRegions calls visit for every branch on a value that differs between lanes, with the blocks between it and the point where its
 // sides meet.
-func (f *fn) divergentRegions(visit func(branch *block, region map[*block]bool)) {
-	u := f.uniformity()
+func (f *fn) divergentRegions(u *uniformity, visit func(branch *block, region map[*block]bool)) {
 	for _, b := range f.rpo {
 		if len(b.succs) < 2 || !u.divergentBranch(b) {
 			continue

@@ -7,14 +7,18 @@ type uniformity struct {
 	f         *fn
 	n         numbering
 	divergent []bool
+	votes     bool // what reductions of barriers give counts as different
 }
 
 // uniformity finds registers whose value all lanes of a warp share: what is computed from block indices,
 // parameters and constants, and loaded from addresses computed so. Thread indices, other loads, shuffles and atomics differ; so
 // does what is written on one side of a branch on such a value and read after it.
-func (f *fn) uniformity() *uniformity {
+func (f *fn) uniformity() *uniformity { return f.uniformityOf(false) }
+
+// uniformityOf is the same; with votes, also the results of barriers' reductions differ.
+func (f *fn) uniformityOf(votes bool) *uniformity {
 	n := f.numbering()
-	u := &uniformity{f: f, n: n, divergent: make([]bool, n.total)}
+	u := &uniformity{f: f, n: n, votes: votes, divergent: make([]bool, n.total)}
 	writes := make([]int32, n.total)
 	for _, b := range f.rpo {
 		for i := range b.insts {
@@ -132,8 +136,11 @@ func (u *uniformity) varies(in *isa.Inst) bool {
 			}
 		}
 	}
-	if in.Op == isa.OpLEPC {
+	switch in.Op {
+	case isa.OpLEPC:
 		return false
+	case isa.OpB2R:
+		return u.votes
 	}
 	some := false
 	u.f.uses(in, u.n, func(id int) { some = some || u.divergent[id] })
