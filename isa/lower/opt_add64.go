@@ -205,10 +205,10 @@ func (f *fn) expandAdd64(out *[]isa.Inst, in *isa.Inst) {
 	if !three && !negation && f.t.SM >= 120 && f.emitAdd64(out, in) {
 		return
 	}
-	p := isa.P(f.newPred())
+	p := f.between(in, isa.P(f.newPred()))
 	q := pt
 	if three {
-		q = isa.P(f.newPred())
+		q = f.between(in, isa.P(f.newPred()))
 	}
 	lo := isa.Inst{Op: isa.OpIADD3, NDst: 3, NSrc: 5, Guard: in.Guard, Pos: in.Pos}
 	lo.Dst = [isa.MaxDst]isa.Operand{in.Dst[0], p, q}

@@ -3,24 +3,34 @@ package lower
 import "github.com/sarchlab/smsim/isa"
 
 // Limits of predication, in instructions: what the compiler predicates instead of branching around, measured with bodies
-// of one to fourteen instructions. A branch of which lanes part also costs a convergence barrier, so one more is predicated.
-const maxPredicated = 6
+// of one to forty instructions. A branch of which lanes part also costs a convergence barrier, so more is predicated. In loops, bodies
+// that load from global memory may be longer: the loads then need not wait for the branch.
+const (
+	maxPredicated       = 7
+	maxPredicatedApart  = 8
+	maxPredicatedLoaded = 16
+)
 
 // predication limits what can be predicated in place of the branch at the end of a block.
 type predication struct {
 	most  int
+	load  int  // the same with a load from global memory
 	loads bool // loads from global memory too: where all lanes go one way, nobody waits for a load that is not wanted
 }
 
 func (f *fn) predication(b *block, u *uniformity) predication {
 	if u.divergentBranch(b) {
-		return predication{most: maxPredicated + 1}
+		return predication{most: maxPredicatedApart, load: maxPredicatedLoaded, loads: b.depth > 0}
 	}
-	return predication{most: maxPredicated, loads: true}
+	return predication{most: maxPredicated, load: maxPredicated, loads: true}
 }
 
 // less is the limit for the first of two sides, which needs a branch over the other.
-func (p predication) less() predication { p.most--; return p }
+func (p predication) less() predication {
+	p.most--
+	p.load--
+	return p
+}
 
 // ifConvert replaces short branches by predication, and branches to a lone EXIT by a predicated EXIT.
 func (f *fn) ifConvert() {
@@ -174,9 +184,12 @@ func lonelyExit(b *block) bool {
 // is short, but never atomics, FLO and IDP, and loads from global memory only where the branch is uniform (probed for 30 kinds
 // of bodies), or where nobody writes what they read (ld.global.nc) and a loop repeats them (in five of six kernels that have such).
 func (f *fn) predicable(b *block, g isa.Operand, limit predication) bool {
-	n := 0
+	n, loaded := 0, 0
 	for i := range b.insts {
 		in := &b.insts[i]
+		if noRegisters(in) > 1 {
+			loaded = 1 // one of them needs a register, which the others can share
+		}
 		if in.Op == isa.OpBRA && i == len(b.insts)-1 && in.Guard.Kind == isa.KindNone {
 			continue
 		}
@@ -194,9 +207,10 @@ func (f *fn) predicable(b *block, g isa.Operand, limit predication) bool {
 		case isa.ClassFLO, isa.ClassIDP:
 			return false
 		case isa.ClassLDG:
-			if !limit.loads && !(in.Mod.Has(isa.ModConstant) && b.depth > 0) {
+			if !limit.loads {
 				return false
 			}
+			limit.most = limit.load
 		}
 		switch in.Op {
 		case isa.OpATOM, isa.OpATOMG, isa.OpATOMS, isa.OpRED:
@@ -210,7 +224,18 @@ func (f *fn) predicable(b *block, g isa.Operand, limit predication) bool {
 			n++
 		}
 	}
-	return n > 0 && n <= limit.most
+	return n > 0 && n+loaded <= limit.most
+}
+
+// noRegisters is the number of sources that are words of constant memory or literals but zero.
+func noRegisters(in *isa.Inst) int {
+	n := 0
+	for _, o := range in.Src[:in.NSrc] {
+		if o.Kind == isa.KindConst || o.Kind == isa.KindImm && o.Imm != 0 {
+			n++
+		}
+	}
+	return n
 }
 
 // guardAll puts the block's instructions under g, but not the branch at its end to where both sides go on.
@@ -221,6 +246,18 @@ func (f *fn) guardAll(b *block, g isa.Operand, home map[isa.Operand]*block) {
 			b.insts[i].Guard = g
 		}
 	}
+}
+
+// between gives the new register o, which carries something between the instructions that one becomes: where that is guarded, all of them
+// are, and its value in other lanes does not matter.
+func (f *fn) between(in *isa.Inst, o isa.Operand) isa.Operand {
+	if in.Guard.Kind != isa.KindNone {
+		if f.whole == nil {
+			f.whole = map[isa.Operand]bool{}
+		}
+		f.whole[isa.Operand{Kind: o.Kind, Reg: o.Reg}] = true
+	}
+	return o
 }
 
 // markWhole notes the registers that live only inside a block that is to be predicated, first written there and then read.

@@ -244,7 +244,7 @@ func isLea64(in *isa.Inst) bool { return in.Op == isa.OpLEA && in.Mod.Has(isa.Mo
 
 // expandLea64 emits LEA with carry and LEA.HI.X.
 func (f *fn) expandLea64(out *[]isa.Inst, in *isa.Inst) {
-	p := isa.P(f.newPred())
+	p := f.between(in, isa.P(f.newPred()))
 	lo := isa.Inst{Op: isa.OpLEA, NDst: 2, NSrc: 3, Guard: in.Guard, Pos: in.Pos}
 	lo.Dst[0], lo.Dst[1] = in.Dst[0], p
 	lo.Src[0], lo.Src[1], lo.Src[2] = in.Src[0], in.Src[1], in.Src[4]
@@ -253,7 +253,7 @@ func (f *fn) expandLea64(out *[]isa.Inst, in *isa.Inst) {
 	hi.Src = [isa.MaxSrc]isa.Operand{in.Src[0], in.Src[3], in.Src[2], in.Src[4], p}
 	for _, o := range hi.Src[:3] {
 		if o.Kind == isa.KindReg && o.Reg == in.Dst[0].Reg { // the low word may not be overwritten before the upper one is computed
-			lo.Dst[0] = isa.R(f.newReg())
+			lo.Dst[0] = f.between(in, isa.R(f.newReg()))
 			move := isa.Inst{Op: isa.OpMOV, NDst: 1, NSrc: 1, Guard: in.Guard, Pos: in.Pos}
 			move.Dst[0], move.Src[0] = in.Dst[0], lo.Dst[0]
 			*out = append(*out, lo, hi, move)
