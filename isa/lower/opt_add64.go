@@ -131,14 +131,16 @@ func immWide(v uint32) word {
 	return w
 }
 
-// emitAdd64 emits the 64-bit addition of compute capability 12 when its operands are pairs.
+// emitAdd64 emits the 64-bit addition of compute capability 12 where its operands are pairs of registers, which words are copied to that
+// are no pair, or literals of 32 bits.
 func (f *fn) emitAdd64(out *[]isa.Inst, in *isa.Inst) bool {
-	d, ok := f.tupleOf([]word{in.Dst[0], in.Dst[1]})
-	if !ok {
+	w := isa.Inst{Op: isa.OpIADD, Mod: isa.Mod{Flags: isa.ModWide}, NDst: 1, NSrc: 2, Guard: in.Guard, Pos: in.Pos}
+	guarded := in.Guard.Kind != isa.KindNone
+	d, pair := f.tupleOf([]word{in.Dst[0], in.Dst[1]})
+	if !pair && guarded {
 		return false
 	}
-	w := isa.Inst{Op: isa.OpIADD, Mod: isa.Mod{Flags: isa.ModWide}, NDst: 1, NSrc: 2, Guard: in.Guard, Pos: in.Pos}
-	w.Dst[0] = tupleOperand(d)
+	var before []isa.Inst
 	for k := range 2 {
 		lo, hi := in.Src[k], in.Src[3+k]
 		a, okA := constant(lo)
@@ -160,7 +162,11 @@ func (f *fn) emitAdd64(out *[]isa.Inst, in *isa.Inst) bool {
 		lo.Flags, hi.Flags = 0, 0
 		regs, ok := f.tupleOf([]word{lo, hi})
 		if !ok {
-			return false
+			if guarded {
+				return false
+			}
+			regs = f.newPair()
+			before = append(before, pairCopies(in, regs, []isa.Reg{lo.Reg, hi.Reg})...)
 		}
 		w.Src[k] = tupleOperand(regs)
 		w.Src[k].Flags |= neg
@@ -171,9 +177,33 @@ func (f *fn) emitAdd64(out *[]isa.Inst, in *isa.Inst) bool {
 	case w.Src[0].Kind == isa.KindImm: // only the second source can be an immediate, which stands for its sign-extended value
 		w.Src[0], w.Src[1] = w.Src[1], w.Src[0]
 	}
+	var after []isa.Inst
+	if !pair {
+		d = f.newPair()
+		after = pairCopies(in, []isa.Reg{in.Dst[0].Reg, in.Dst[1].Reg}, d)
+	}
+	w.Dst[0] = tupleOperand(d)
 	f.arrange(&w)
-	*out = append(*out, w)
+	*out = append(append(append(*out, before...), w), after...)
 	return true
+}
+
+// newPair is a pair of new registers.
+func (f *fn) newPair() []isa.Reg {
+	regs := []isa.Reg{f.newReg(), f.newReg()}
+	f.setTuple(regs)
+	return regs
+}
+
+// pairCopies copies registers one by one, at the place of an instruction.
+func pairCopies(at *isa.Inst, to, from []isa.Reg) []isa.Inst {
+	var list []isa.Inst
+	for i := range to {
+		in := isa.Inst{Op: isa.OpMOV, NDst: 1, NSrc: 1, Pos: at.Pos}
+		in.Dst[0], in.Src[0] = isa.R(to[i]), isa.R(from[i])
+		list = append(list, in)
+	}
+	return list
 }
 
 // expandAdd64 emits the two halves with the carry between them; three addends carry up to 2.
