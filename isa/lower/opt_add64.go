@@ -240,6 +240,15 @@ func (f *fn) expandAdd64(out *[]isa.Inst, in *isa.Inst) {
 	if three {
 		q = f.between(in, isa.P(f.newPred()))
 	}
+	if in.Guard.Kind != isa.KindNone { // written and read under the guard alone
+		if f.whole == nil {
+			f.whole = map[isa.Operand]bool{}
+		}
+		f.whole[p] = true
+		if three {
+			f.whole[q] = true
+		}
+	}
 	lo := isa.Inst{Op: isa.OpIADD3, NDst: 3, NSrc: 5, Guard: in.Guard, Pos: in.Pos}
 	lo.Dst = [isa.MaxDst]isa.Operand{in.Dst[0], p, q}
 	hi := isa.Inst{Op: isa.OpIADD3, Mod: isa.Mod{Flags: isa.ModX}, NDst: 3, NSrc: 5, Guard: in.Guard, Pos: in.Pos}

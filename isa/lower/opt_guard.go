@@ -34,10 +34,13 @@ type selectGuard struct {
 func (g *selectGuard) block(b *block) {
 	var out []isa.Inst
 	from := 0
-	for i := range b.insts {
+	for i := 0; i < len(b.insts); i++ {
 		in := &b.insts[i]
 		var list []isa.Inst
-		if plainSelect(in) {
+		pair := g.inPlacePair(b, i)
+		if pair != nil {
+			list = pair
+		} else if plainSelect(in) {
 			list = g.inPlace(b, i)
 		} else if in.Op == isa.OpSEL && in.Mod.Size == sizeChoice {
 			list = g.choice(b, in)
@@ -47,6 +50,11 @@ func (g *selectGuard) block(b *block) {
 			from = i + 1
 		}
 		g.f.defs(in, g.n, func(id int) { g.written[id] = int32(i) + 1 })
+		if pair != nil { // with the selection of the high word
+			from++
+			i++
+			g.f.defs(&b.insts[i], g.n, func(id int) { g.written[id] = int32(i) + 1 })
+		}
 	}
 	for i := range b.insts {
 		g.f.defs(&b.insts[i], g.n, func(id int) { g.written[id] = 0 })
