@@ -250,7 +250,8 @@ func (u *fuser) fuseSharedProduct(in *isa.Inst, product, other isa.Operand) bool
 		return false
 	}
 	d := u.definition(id)
-	if d == nil || d.Op != isa.OpIMAD || d.Mod.Flags != 0 || d.NDst != 1 || !isZero(d.Src[2]) || d.Src[0].Flags|d.Src[1].Flags != 0 || d.Src[0].Kind == isa.KindImm || d.Src[1].Kind == isa.KindImm {
+	if d == nil || d.Op != isa.OpIMAD || d.Mod.Flags != 0 || d.NDst != 1 || !isZero(d.Src[2]) || d.Src[0].Flags|d.Src[1].Flags != 0 ||
+		other.Kind != isa.KindReg && (d.Src[0].Kind == isa.KindImm || d.Src[1].Kind == isa.KindImm) {
 		return false
 	}
 	in.Op, in.Mod, in.NDst, in.NSrc = isa.OpIMAD, d.Mod, 1, 3
