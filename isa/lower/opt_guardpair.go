@@ -3,7 +3,8 @@ package lower
 import "github.com/sarchlab/smsim/isa"
 
 // inPlacePair is, on compute capability 12, the selection between a 64-bit number and what an addition makes of it, two SEL in a row:
-// the addition becomes a guarded one (IADD.64) where nothing else reads its result and the number is read last.
+// the addition becomes a guarded one (IADD.64) where nothing else reads its result and the number is read last; not within one statement,
+// such as a division.
 func (g *selectGuard) inPlacePair(b *block, i int) []isa.Inst {
 	if g.f.t.SM < 120 || i+1 >= len(b.insts) {
 		return nil
@@ -16,7 +17,7 @@ func (g *selectGuard) inPlacePair(b *block, i int) []isa.Inst {
 		x := [2]isa.Operand{lo.Src[arm], hi.Src[arm]}
 		y := [2]isa.Operand{lo.Src[1-arm], hi.Src[1-arm]}
 		op := g.single(b, x[0], 1)
-		if op == nil || op != g.single(b, x[1], 1) || !isAdd64(op) || op.Guard.Kind != isa.KindNone || op.Dst[0] != x[0] || op.Dst[1] != x[1] ||
+		if op == nil || op != g.single(b, x[1], 1) || !isAdd64(op) || sameExpansion(op, lo) || op.Guard.Kind != isa.KindNone || op.Dst[0] != x[0] || op.Dst[1] != x[1] ||
 			!isZero(op.Src[2]) || !isZero(op.Src[5]) || y[0].Flags != 0 || y[1].Flags != 0 || !g.last(b, y[0], i+1) || !g.last(b, y[1], i+1) ||
 			!g.unchanged(op, g.defs[g.n.of(isa.KindReg, x[0].Reg)].i) {
 			continue
