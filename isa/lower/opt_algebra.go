@@ -296,8 +296,6 @@ func (v *numberer) negateAlgebra(in *isa.Inst) {
 	if d := v.definition(o); d != nil {
 		if x, ok := negated(d); ok && v.current(d, x) {
 			toMov(in, x)
-		} else if d.Op == isa.OpSEL && !v.made(in) { // 1 for the -1 of set, as compilers before LLVM made truth values
-			v.selectAlgebra(in)
 		}
 	}
 }

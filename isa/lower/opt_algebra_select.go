@@ -125,9 +125,6 @@ func (v *numberer) selectAlgebra(in *isa.Inst) {
 	}
 	direct := false
 	for _, o := range in.Src[:3] { // of the selection itself
-		if in.Op == isa.OpIADD3 || in.Op == isa.OpIADD { // its negative
-			o.Flags &^= isa.Neg
-		}
 		d := v.definition(o)
 		direct = direct || d != nil && d.Op == isa.OpSEL
 	}

@@ -102,15 +102,6 @@ func (v *numberer) replacement(o *isa.Operand) (isa.Operand, bool) {
 	return v.repl[id], true
 }
 
-// made says that the same was computed before.
-func (v *numberer) made(in *isa.Inst) bool {
-	key := valueKey{op: in.Op, n: in.NSrc, mod: in.Mod, src: in.Src}
-	if commutes(in) && less(&key.src[1], &key.src[0]) {
-		key.src[0], key.src[1] = key.src[1], key.src[0]
-	}
-	return len(v.table[key]) > 0
-}
-
 // carryAlgebra: a carry alone, added to nothing, is 0 or 1 and carries no further (the upper word of `addc.cc.u64 x, 0, 0` between two sums,
 // as compilers keep the carry of a 128-bit sum); the sum that it would go on to is one without carry.
 func (v *numberer) carryAlgebra(in *isa.Inst) {
