@@ -41,24 +41,45 @@ func Compile(m *ptx.Module, entry string, t *isa.Target, opt Options) (*isa.Prog
 	if src == nil {
 		return nil, noEntry(m, entry)
 	}
-	p, unrolled, err := compile(m, src, t, opt, false)
-	if err == nil && unrolled && p.Regs > manyRegisters {
+	p, unrolled, err := compile(m, src, t, opt, strategy{})
+	if err != nil || opt.NoOptimise {
+		return p, err
+	}
+	if unrolled && p.Regs > manyRegisters {
 		// Unrolling made more values live at once than a large block has registers for: the loop is kept.
-		if q, _, err := compile(m, src, t, opt, true); err == nil && 2*q.Regs < p.Regs {
+		if q, _, err := compile(m, src, t, opt, strategy{keepLoops: true}); err == nil && 2*q.Regs < p.Regs {
 			return q, nil
 		}
 	}
-	return p, err
+	if file, threads, _ := registerFile(t.SM); t.SM >= 75 && p.Regs > file/threads {
+		// Where more threads fit with what all lanes share in uniform registers, copies are worth it.
+		if q, _, err := compile(m, src, t, opt, strategy{uniform: true}); err == nil && threadsOf(t, q.Regs) > threadsOf(t, p.Regs) {
+			return q, nil
+		}
+	}
+	return p, nil
+}
+
+// threadsOf is how many threads an SM has registers for.
+func threadsOf(t *isa.Target, regs int) int {
+	file, threads, _ := registerFile(t.SM)
+	return min(threads, file/alignInt(max(regs, 1), 8))
+}
+
+// strategy is what is done differently when a kernel needs many registers.
+type strategy struct {
+	keepLoops bool // loops of known length are not unrolled
+	uniform   bool // what all lanes share goes to uniform registers even where that takes copies
 }
 
 // manyRegisters is what a thread of a block of 512 can have on an SM of 64 Ki registers.
 const manyRegisters = 128
 
-// compile lowers the kernel and says whether a loop of known length was unrolled, which keepLoops forbids.
-func compile(m *ptx.Module, src *ptx.Func, t *isa.Target, opt Options, keepLoops bool) (prog *isa.Program, unrolled bool, err error) {
+// compile lowers the kernel and says whether a loop of known length was unrolled, which how may forbid.
+func compile(m *ptx.Module, src *ptx.Func, t *isa.Target, opt Options, how strategy) (prog *isa.Program, unrolled bool, err error) {
 	f := newFn(t, m, src)
 	f.link = newUnitInfo()
-	f.link.keepLoops = keepLoops
+	f.link.keepLoops, f.link.uniform = how.keepLoops, how.uniform
 	f.link.semantics = opt.Semantics
 	f.link.units = []*fn{f}
 	f.opaqueMoves = opt.OpaqueMoves
@@ -199,7 +220,9 @@ func (f *fn) allocateCode(opt Options, limit int) (int, error) {
 		f.twoPredicates()
 		f.yieldInSpins()
 	}
+	f.firstWrites()
 	regs, err := allocate(limit)
+	f.forgetFirstWrites()
 	if err != nil {
 		return 0, err
 	}

@@ -80,6 +80,7 @@ type fn struct {
 	opaqueMoves   bool                             // Options.OpaqueMoves
 	ccLive        bool                             // before Volta: an addc or madc may still read CC
 	sizes         map[isa.SourcePos]statementCount // how much each PTX statement counts for unrolling
+	firstRead     map[isa.Operand]isa.SourcePos    // words of constant bank 0 -> the first statement that reads them
 }
 
 // block is a basic block. Control falls through to the next block in layout order unless the last
@@ -107,6 +108,7 @@ type block struct {
 	unrolled  bool // the head of a loop of several rounds
 	latch     bool // the way back to a loop's head of all lanes, which are gathered there
 	meets     bool // all lanes meet in it before a barrier of the block
+	many      bool // the head of a loop that had several blocks before short branches were predicated
 	mark      int
 
 	statements int          // what the compiler counts of the PTX in it, see statementSize

@@ -196,6 +196,7 @@ func (f *fn) legalise() {
 		clear(f.ready)
 		shared := sharedAddends(b)
 		pool.ring.start(b.insts)
+		pool.seen[b] = true
 		for i := range b.insts {
 			in := b.insts[i]
 			pool.ring.at = i
@@ -204,8 +205,9 @@ func (f *fn) legalise() {
 				f.productOfTwoImmediates(&out, &in, shared)
 			}
 			pool.dotImmediate(b, &out, &in)
-			if f.t.SM >= 90 {
+			if f.t.SM >= 90 || uniformOp(&in) {
 				pool.place(b, &out, &in)
+				f.arrange(&in)
 			}
 			if in.Op == isa.OpIMAD && in.Src[2].Kind == isa.KindConst && in.Src[2].Is(flagPair) && in.Src[1].Kind != isa.KindReg {
 				in.Src[1] = f.materialise(&out, in.Src[1], &in) // one copy instead of two

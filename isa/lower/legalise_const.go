@@ -14,6 +14,8 @@ type constPool struct {
 	pending map[*block][]isa.Inst // loads for the end of a block: before a loop
 	uregs   int
 	early   int // words that wait in general registers for a loop
+	general map[isa.Operand]*block
+	seen    map[*block]bool // blocks that are legalised or being so
 	ring    constRing
 }
 
@@ -39,7 +41,93 @@ const (
 )
 
 func newConstPool(f *fn) *constPool {
-	return &constPool{f: f, have: map[constAt]isa.Operand{}, pending: map[*block][]isa.Inst{}}
+	c := &constPool{f: f, have: map[constAt]isa.Operand{}, pending: map[*block][]isa.Inst{}, seen: map[*block]bool{}}
+	if f.t.SM >= 90 {
+		c.general = f.generalWords(func(*isa.Inst) bool { return false })
+	}
+	return c
+}
+
+// generalWords are the words of constant bank 0 that some instruction needs in a general register, because another of its sources
+// is none already, each with the block behind which all readers are. ptxas 13.0 loads these into one, once, and lets everything
+// read it; all other words are uniform.
+func (f *fn) generalWords(uniform func(in *isa.Inst) bool) map[isa.Operand]*block {
+	words, readers := map[isa.Operand]*block{}, map[isa.Operand]*block{}
+	type pair struct {
+		x, y isa.Operand
+		b    *block
+	}
+	var pairs []pair // of words that one instruction reads: one of them can be uniform
+	for _, b := range f.blocks {
+		for i := range b.insts {
+			if uniform(&b.insts[i]) {
+				continue
+			}
+			in := b.insts[i]
+			f.arrange(&in)
+			p := f.placesOf(&in)
+			var two []isa.Operand
+			taken := false // an earlier source is no register
+			for k := range min(int(in.NSrc), len(p)) {
+				o := in.Src[k]
+				if p[k] == '-' || o.Kind == isa.KindReg {
+					continue
+				}
+				if o.Kind != isa.KindConst || o.Bank != 0 || o.Reg != isa.RZ || o.Flags&(flagPair|isa.Wide64) != 0 {
+					taken = true
+					continue
+				}
+				o.Flags = 0
+				readers[o] = commonDominator(readers[o], b)
+				if both := k < 2 && commutes(&in) && in.Src[1-k].Kind == isa.KindConst; both && !taken && !immediateBehind(&in, p, k) {
+					two = append(two, o)
+				} else if taken || p[k] == 'r' || immediateBehind(&in, p, k) {
+					words[o] = b
+				} else {
+					taken = true
+				}
+			}
+			if len(two) == 2 && two[0] != two[1] {
+				pairs = append(pairs, pair{two[0], two[1], b})
+			}
+		}
+	}
+	for _, p := range pairs {
+		switch {
+		case words[p.x] != nil || words[p.y] != nil:
+		case earlier(f.firstRead[p.x], f.firstRead[p.y]):
+			words[p.y] = p.b
+		default:
+			words[p.x] = p.b
+		}
+	}
+	for o := range words {
+		words[o] = readers[o]
+	}
+	return words
+}
+
+// commonDominator is the last block that all ways to a and to b lead through; a may be nil.
+func commonDominator(a, b *block) *block {
+	if a == nil {
+		return b
+	}
+	for d := a; d != nil; d = d.idom {
+		if dominates(d, b) {
+			return d
+		}
+	}
+	return b
+}
+
+// immediateBehind says that a source behind source k is an immediate.
+func immediateBehind(in *isa.Inst, places string, k int) bool {
+	for j := k + 1; j < min(int(in.NSrc), len(places)); j++ {
+		if places[j] != '-' && in.Src[j].Kind == isa.KindImm && !isZero(in.Src[j]) {
+			return true
+		}
+	}
+	return false
 }
 
 // home is the block where a constant used in b is loaded: before an innermost loop, else b itself.
@@ -73,6 +161,11 @@ func (c *constPool) get(b *block, out *[]isa.Inst, o isa.Operand, kind uint8, po
 	home := c.home(b)
 	if o.Kind == isa.KindImm || c.early >= maxPoolEarly && o.Bank == 3 { // immediates are loaded where they are used
 		home = b
+	}
+	if once := c.general[o]; once != nil && kind == poolRegister {
+		if once = c.home(once); c.seen[once] {
+			home = once
+		}
 	}
 	key := constAt{home, o, kind}
 	if r, ok := c.have[key]; ok {
@@ -127,9 +220,23 @@ func (c *constPool) place(b *block, out *[]isa.Inst, in *isa.Inst) {
 		in.Op, in.Mod = isa.OpLDC, isa.Mod{Size: 4}
 		return
 	}
+	if uniformOp(in) && in.Op != isa.OpULDC && in.Op != isa.OpLDCU {
+		for k := range in.Src[:in.NSrc] {
+			if o := in.Src[k]; o.Kind == isa.KindConst {
+				flags := o.Flags & (isa.Neg | isa.Inv)
+				o.Flags = 0
+				in.Src[k] = c.get(b, out, o, poolUniform, in.Pos)
+				in.Src[k].Flags |= flags
+			}
+		}
+		return
+	}
 	p := f.placesOf(in)
 	if p == "" {
 		return
+	}
+	if commutes(in) && in.Src[0].Kind == isa.KindConst && in.Src[1].Kind == isa.KindConst && c.isGeneral(in.Src[1]) && !c.isGeneral(in.Src[0]) {
+		in.Src[0], in.Src[1] = in.Src[1], in.Src[0] // the first place takes no uniform register
 	}
 	others := func(k int) bool { // some other source is no register
 		for j := range in.Src[:in.NSrc] {
@@ -155,7 +262,7 @@ func (c *constPool) place(b *block, out *[]isa.Inst, in *isa.Inst) {
 			continue
 		}
 		o.Flags = 0
-		switch uniform := p[k] == 'f' && f.takesUniform(in) && !others(k); {
+		switch uniform := p[k] == 'f' && f.takesUniform(in) && !others(k) && c.general[o] == nil; {
 		case uniform && c.uregs < maxPoolUniform:
 			in.Src[k] = c.get(b, out, o, poolUniform, in.Pos)
 		case uniform && o.Bank == 3 && !f.separateCode():
@@ -165,6 +272,12 @@ func (c *constPool) place(b *block, out *[]isa.Inst, in *isa.Inst) {
 		}
 		in.Src[k].Flags |= flags
 	}
+}
+
+// isGeneral says that the word is in a general register.
+func (c *constPool) isGeneral(o isa.Operand) bool {
+	o.Flags = 0
+	return c.general[o] != nil
 }
 
 // floatPair says that the instruction's constants are 64-bit floating-point values.

@@ -5,6 +5,7 @@ import "github.com/sarchlab/smsim/isa"
 // optimise improves the kernel on virtual registers before pseudo instructions are expanded.
 func (f *fn) optimise() {
 	f.rolled = true
+	f.noteWords()
 	f.comparisonTables()
 	f.splitVariables()
 	f.gatherAdd64()
@@ -47,6 +48,7 @@ func (f *fn) optimise() {
 	spins := len(f.spinLoops()) > 0
 	f.vectorise()
 	f.unroll()
+	f.noteLoops()
 	f.joinLatches()
 	f.ifConvert()
 	f.hoistBases(true)
@@ -61,7 +63,7 @@ func (f *fn) optimise() {
 	f.guardSelects()
 	f.raiseLoads()
 	if !spins {
-		f.uniformInvariants()
+		f.uniformValues()
 	}
 	f.uniformCross()
 	f.keepWidening()

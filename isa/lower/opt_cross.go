@@ -73,7 +73,7 @@ func (f *fn) uniformCross() {
 			last := i
 			for at := range readers[r] {
 				u := &readers[r][at]
-				ok = ok && u.find(r) && takesCross(u.reader)
+				ok = ok && u.find(r) && f.takesCross(u.reader)
 				last = max(last, u.at)
 				if u.b != b {
 					last = len(b.insts)
@@ -143,9 +143,9 @@ func (f *fn) beforeShort(b *block) *block {
 }
 
 // takesCross says that the addition that reads a zero can read it from a uniform register.
-func takesCross(u reader) bool {
+func (f *fn) takesCross(u reader) bool {
 	if !isAdd64(u.in) {
-		return u.in.Op == isa.OpIADD3 && takesUniform(u)
+		return u.in.Op == isa.OpIADD3 && u.in.Guard.Kind == isa.KindNone && (&datapath{f: f}).takes(u)
 	}
 	if u.k != 5 || u.in.Src[5].Flags != 0 || u.in.Guard.Kind != isa.KindNone {
 		return false

@@ -66,7 +66,7 @@ func (f *fn) schedule(target int) {
 
 // registerMargin is how many registers fewer than it aims at the scheduler uses: what tuples and operands kept apart cost. Fitted
 // on the cycles of kernels from PTX (2 to 8 tried).
-const registerMargin = 6
+const registerMargin = 4
 
 // arrangeCode schedules for the register count that costs no occupancy and allocates; where that is not enough, it tries with fewer in
 // mind, and then lets every block use as many as the kernel has turned out to need. It spills only in the program's own order.
@@ -390,6 +390,9 @@ func (s *scheduler) edgeLatency(def, use *isa.Inst, r int32) int {
 			return max(l, s.f.t.GuardLatency)
 		}
 		return max(l, s.f.t.PredLatency)
+	}
+	if int(r) >= s.n.uregs && !uniformOp(use) {
+		return max(l, s.f.t.UniformLatency)
 	}
 	return l
 }

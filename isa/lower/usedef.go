@@ -92,7 +92,7 @@ func (f *fn) uses(in *isa.Inst, n numbering, visit func(id int)) {
 	for i := range in.Src[:in.NSrc] {
 		f.members(&in.Src[i], each)
 	}
-	if in.Guard.Kind != isa.KindNone {
+	if in.Guard.Kind != isa.KindNone && in.Guard.Flags&flagFirst == 0 {
 		f.guardedDefs(in, n, false, visit)
 	}
 	if s := f.site(in); s != nil {
@@ -123,7 +123,7 @@ func (f *fn) guardedDefs(in *isa.Inst, n numbering, whole bool, visit func(id in
 
 // kills calls visit for every virtual register whose value before the instruction is of no use after it.
 func (f *fn) kills(in *isa.Inst, n numbering, visit func(id int)) {
-	if in.Guard.Kind == isa.KindNone {
+	if in.Guard.Kind == isa.KindNone || in.Guard.Flags&flagFirst != 0 {
 		f.defs(in, n, visit)
 		return
 	}

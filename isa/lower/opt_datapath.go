@@ -1,0 +1,519 @@
+package lower
+
+import (
+	"slices"
+
+	"github.com/sarchlab/smsim/isa"
+)
+
+// maxDatapath bounds the uniform registers that one kernel's values take beyond their blocks.
+const maxDatapath = 44
+
+// uniformValues moves to the uniform datapath what all lanes share, where those who read it can read a uniform register: products of
+// block indices and parameters, loop counters, round keys. The code around has more general registers then. Which values ptxas 13.0
+// moves was read off its code of 280 kernels (docs/lowering.md).
+func (f *fn) uniformValues() {
+	if f.t.SM < 75 || !f.t.Has(isa.OpUIADD3) || f.separateCode() {
+		return
+	}
+	d := &datapath{f: f, n: f.numbering(), all: f.link.uniform, chosen: map[isa.Reg]bool{}, defs: map[isa.Reg][]reader{},
+		readers: map[isa.Reg][]reader{}, parted: f.parted()}
+	d.collect()
+	if len(d.order) == 0 {
+		return
+	}
+	d.settle()
+	d.rewrite()
+}
+
+// noteWords notes where the PTX mentions words of constant bank 0 first: parameters and the sizes of block and grid.
+func (f *fn) noteWords() {
+	f.firstRead = map[isa.Operand]isa.SourcePos{}
+	for _, b := range f.blocks {
+		for i := range b.insts {
+			in := &b.insts[i]
+			for _, o := range in.Src[:in.NSrc] {
+				if o.Kind != isa.KindConst || o.Bank != 0 {
+					continue
+				}
+				o.Flags = 0
+				if at, ok := f.firstRead[o]; !ok || earlier(in.Pos, at) {
+					f.firstRead[o] = in.Pos
+				}
+			}
+		}
+	}
+}
+
+// earlier says that a stands before b in the PTX text.
+func earlier(a, b isa.SourcePos) bool { return a.Line < b.Line || a.Line == b.Line && a.Col < b.Col }
+
+// noteLoops marks the heads of loops of several blocks.
+func (f *fn) noteLoops() {
+	for _, l := range f.loops {
+		l.head.many = len(l.blocks) > 1
+	}
+}
+
+// reader is an instruction that reads or writes a register, as its source operand k.
+type reader struct {
+	b  *block
+	in *isa.Inst
+	k  int
+}
+
+// datapath is the choice of general registers whose values become uniform registers.
+type datapath struct {
+	f       *fn
+	n       numbering
+	all     bool // general registers are short: copies and comparisons on the uniform datapath are worth it
+	chosen  map[isa.Reg]bool
+	order   []isa.Reg            // candidates in the order in which they get values
+	defs    map[isa.Reg][]reader // who writes a candidate
+	readers map[isa.Reg][]reader
+	general map[isa.Operand]*block // words of constant bank 0 that are in general registers
+	parted  map[*block]bool
+}
+
+// uniformTwin is the uniform datapath's opcode for one of the vector's, OpNone if there is none.
+func uniformTwin(in *isa.Inst) isa.Op {
+	switch {
+	case plainAdd(in):
+		return isa.OpUIADD3
+	case in.Op == isa.OpLOP3 && plainPreds(in) && !in.Mod.Has(isa.ModPAND):
+		return isa.OpULOP3
+	case in.Op == isa.OpIMAD && in.Mod.Flags == 0 && plainPreds(in):
+		return isa.OpUIMAD
+	case in.Op == isa.OpSHF:
+		return isa.OpUSHF
+	case in.Op == isa.OpLEA && in.Mod.Flags == 0 && plainPreds(in):
+		return isa.OpULEA
+	case in.Op == isa.OpMOV && in.Mod == isa.Mod{}:
+		return isa.OpUMOV
+	case in.Op == isa.OpS2R && blockIndex(in.Src[0].Reg):
+		return isa.OpS2UR
+	}
+	return isa.OpNone
+}
+
+// blockIndex says that a special register is one of the block's coordinates.
+func blockIndex(r isa.Reg) bool {
+	return r == isa.SRCtaidX || r == isa.SRCtaidY || r == isa.SRCtaidZ
+}
+
+// collect finds the candidates, who writes them, and who reads every register.
+func (d *datapath) collect() {
+	f := d.f
+	u := f.uniformity()
+	tuple, bad := map[isa.Reg]bool{}, make([]bool, d.n.total)
+	for _, regs := range f.tuples {
+		for _, r := range regs {
+			tuple[r] = true
+		}
+	}
+	for v := range f.fixed {
+		tuple[v] = true
+	}
+	seen := map[isa.Reg]bool{}
+	for _, b := range f.rpo {
+		for i := range b.insts {
+			in := &b.insts[i]
+			reads := 0
+			for k := range in.Src[:in.NSrc] {
+				if o := &in.Src[k]; o.Reg >= isa.VirtualBase && (o.Kind == isa.KindReg || o.Kind == isa.KindMem || o.Kind == isa.KindConst) {
+					d.readers[o.Reg] = append(d.readers[o.Reg], reader{b, in, k})
+					reads++
+				}
+			}
+			if s := f.site(in); s != nil {
+				visitPassed(s.uses, d.n, func(id int) { bad[id] = true })
+				visitPassed(s.defs, d.n, func(id int) { bad[id] = true })
+			}
+			fits := in.Guard.Kind == isa.KindNone && !d.parted[b] && uniformTwin(in) != isa.OpNone && f.site(in) == nil
+			for k := range in.Dst[:in.NDst] {
+				o := &in.Dst[k]
+				if o.Kind != isa.KindReg || o.Reg < isa.VirtualBase {
+					continue
+				}
+				r := o.Reg
+				if !seen[r] {
+					seen[r] = true
+					d.order = append(d.order, r)
+				}
+				d.defs[r] = append(d.defs[r], reader{b, in, k})
+				if id := d.n.of(isa.KindReg, r); !fits || k != 0 || o.Flags != 0 || tuple[r] || u.divergent[id] {
+					bad[id] = true
+				}
+			}
+		}
+	}
+	if f.own != nil {
+		visitPassed(f.own.params, d.n, func(id int) { bad[id] = true })
+	}
+	d.order = slices.DeleteFunc(d.order, func(r isa.Reg) bool { return bad[d.n.of(isa.KindReg, r)] })
+	sites := f.defSites(d.n)
+	d.order = slices.DeleteFunc(d.order, func(r isa.Reg) bool { // read before it is written
+		s := &sites[d.n.of(isa.KindReg, r)]
+		return s.n == 1 && s.g
+	})
+	for _, r := range d.order {
+		d.chosen[r] = true
+	}
+}
+
+// settle drops candidates until all that are left have uniform sources and readers that take them.
+func (d *datapath) settle() {
+	for changed := true; changed; {
+		changed = false
+		d.general = d.f.generalWords(d.isChosen)
+		taken := map[*isa.Inst]isa.Reg{} // vector instructions have room for one uniform register
+		for _, r := range d.order {
+			if d.chosen[r] && !(d.uniform(r) && d.readable(r, taken)) {
+				delete(d.chosen, r)
+				changed = true
+			}
+		}
+		if !changed {
+			changed = d.dropUseless()
+		}
+	}
+	long := 0 // that live beyond their block
+	for _, r := range d.order {
+		if !d.chosen[r] {
+			continue
+		}
+		here := len(d.defs[r]) == 1
+		for _, u := range d.readers[r] {
+			here = here && u.b == d.defs[r][0].b
+		}
+		if !here {
+			long++
+		}
+	}
+	if long > maxDatapath {
+		clear(d.chosen)
+	}
+}
+
+// uniform says that all that is written to the register comes from constants or chosen registers.
+func (d *datapath) uniform(r isa.Reg) bool {
+	for _, w := range d.defs[r] {
+		for _, o := range w.in.Src[:w.in.NSrc] {
+			switch {
+			case o.Kind == isa.KindPred && o.Reg == isa.PT, o.Kind == isa.KindImm && o.Imm < dynamicShared/2, o.Kind == isa.KindSpecial:
+			case o.Kind == isa.KindReg && o.Reg == isa.RZ:
+			case o.Kind == isa.KindConst && o.Reg == isa.RZ && o.Flags&^(isa.Neg|isa.Inv) == 0 && o.Bank == 0:
+				o.Flags = 0
+				if !d.all && d.general[o] != nil {
+					return false
+				}
+			case o.Kind == isa.KindReg && d.chosen[o.Reg] && o.Flags&^(isa.Neg|isa.Inv) == 0:
+			default:
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// readable says that every reader of the register becomes uniform too or takes a uniform register.
+func (d *datapath) readable(r isa.Reg, taken map[*isa.Inst]isa.Reg) bool {
+	defs := d.defs[r]
+	at := defs[0].b
+	for _, u := range d.readers[r] {
+		if d.isChosen(u.in) {
+			continue
+		}
+		x, other := taken[u.in]
+		if d.yields(r, u) {
+			return false
+		}
+		if d.takes(u) && !(other && x != r) {
+			taken[u.in] = r
+			continue
+		}
+		if !copyable(u) || u.b.loop != at.loop && u.b.depth >= at.depth || !d.all && (len(defs) > 1 || defs[0].in.Op == isa.OpS2R || !d.deeper(r)) {
+			return false
+		}
+	}
+	return true
+}
+
+// deeper says that a loop inside reads the register.
+func (d *datapath) deeper(r isa.Reg) bool {
+	for _, u := range d.readers[r] {
+		if u.b.depth > d.defs[r][0].b.depth {
+			return true
+		}
+	}
+	return false
+}
+
+// yields says that the register stays general because of the reader: the instruction has a word of constant bank 0 beside it that takes
+// the place of the one uniform source (ptxas decides in the order of the PTX, a counter of a loop of several blocks first), or it is
+// the comparison with a literal that ends the loop of a counter.
+func (d *datapath) yields(r isa.Reg, u reader) bool {
+	if d.all {
+		return false
+	}
+	w := d.defs[r][0]
+	counter := len(d.defs[r]) > 1
+	if counter && d.f.t.SM >= 90 && !d.manyBlocks(r) && d.onlyProductsBehind(r) {
+		return true
+	}
+	for k, o := range u.in.Src[:u.in.NSrc] {
+		switch {
+		case k == u.k:
+		case o.Kind == isa.KindConst && o.Bank == 0 && d.f.t.SM >= 90:
+			o.Flags = 0
+			if d.general[o] == nil && (earlier(d.f.firstRead[o], w.in.Pos) || counter) && !(counter && d.manyBlocks(r)) {
+				return true
+			}
+		case counter && u.in.Op == isa.OpISETP && k < 2 && (o.Kind == isa.KindImm || isZero(o)):
+			for _, x := range d.defs[r] {
+				if u.b.loop != nil && x.b.loop == u.b.loop {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// onlyProductsBehind says that products behind a loop add the counter, and none in it.
+func (d *datapath) onlyProductsBehind(r isa.Reg) bool {
+	behind, inside := false, false
+	for _, u := range d.readers[r] {
+		if u.in.Op != isa.OpIMAD {
+			continue
+		}
+		in := false
+		for _, w := range d.defs[r] {
+			in = in || w.b.loop != nil && w.b.loop.contains(u.b)
+		}
+		behind, inside = behind || !in, inside || in
+	}
+	return behind && !inside
+}
+
+// copyable says that the reader can read a copy in a general register instead.
+func copyable(u reader) bool {
+	o := &u.in.Src[u.k]
+	return o.Kind == isa.KindReg && o.Flags&^(isa.Neg|isa.Inv) == 0
+}
+
+// takes says that the reader's instruction can have a uniform register there, possibly after exchanging sources. From compute capability
+// 9.0 on a word of constant bank 0 beside it gets a general register.
+func (d *datapath) takes(u reader) bool {
+	in, o := u.in, &u.in.Src[u.k]
+	if in.Op == isa.OpMOV {
+		return in.Mod == isa.Mod{} && o.Flags == 0
+	}
+	if o.Kind != isa.KindReg || o.Flags&^(isa.Neg|isa.Inv) != 0 || isAdd64(in) || isLea64(in) {
+		return false
+	}
+	for k := range in.Src[:in.NSrc] {
+		switch x := &in.Src[k]; {
+		case x.Kind == isa.KindConst && d.f.t.SM >= 90 && x.Bank == 0 && x.Reg == isa.RZ && x.Flags == 0:
+		case x.Kind == isa.KindImm && !isZero(*x) || x.Kind == isa.KindConst || x.Kind == isa.KindUReg:
+			return false
+		case k != u.k && x.Kind == isa.KindReg && x.Reg == o.Reg:
+			return false
+		}
+	}
+	switch {
+	case in.Op == isa.OpIADD3 && in.Mod.Flags&^modKeep == 0 && plainPreds(in), in.Op == isa.OpLOP3 && plainPreds(in):
+		return true
+	case in.Op == isa.OpIMAD && in.Mod.Flags == 0:
+		return true
+	case in.Op == isa.OpISETP && !in.Mod.Has(isa.ModEX):
+		return u.k < 2
+	case in.Op == isa.OpSHF:
+		return u.k == 1
+	}
+	return false
+}
+
+// dropUseless drops values for which it is not worth it.
+func (d *datapath) dropUseless() bool {
+	changed := false
+	useful := map[isa.Reg]bool{}
+	for again := true; again; {
+		again = false
+		for k := len(d.order) - 1; k >= 0; k-- {
+			r := d.order[k]
+			if !d.chosen[r] || useful[r] {
+				continue
+			}
+			if d.useful(r, useful) {
+				useful[r], again = true, true
+			}
+		}
+	}
+	for _, r := range d.order {
+		if d.chosen[r] && !useful[r] {
+			delete(d.chosen, r)
+			changed = true
+		}
+	}
+	return changed
+}
+
+// useful says that the value serves somebody: a deeper loop, itself or through other useful values, or a loop that it counts in, for more than its end.
+func (d *datapath) useful(r isa.Reg, useful map[isa.Reg]bool) bool {
+	defs := d.defs[r]
+	at := defs[0].b
+	counter := len(defs) > 1
+	for _, u := range d.readers[r] {
+		switch x, is := d.isChosenDef(u.in); {
+		case is:
+			if x != r && useful[x] {
+				return true
+			}
+		case counter:
+			if u.in.Op != isa.OpISETP || d.all {
+				return true
+			}
+			if o := &u.in.Src[1-min(u.k, 1)]; o.Kind == isa.KindConst || o.Kind == isa.KindReg && o.Reg != isa.RZ {
+				return true
+			}
+		case u.b.loop != at.loop, d.f.t.SM >= 90, d.all:
+			return true
+		}
+	}
+	return false
+}
+
+// manyBlocks says that the register is written in a loop that had several blocks before short branches were predicated.
+func (d *datapath) manyBlocks(r isa.Reg) bool {
+	for _, w := range d.defs[r] {
+		if w.b.loop != nil && w.b.loop.head.many {
+			return true
+		}
+	}
+	return false
+}
+
+// isChosen says that the instruction writes a chosen register.
+func (d *datapath) isChosen(in *isa.Inst) bool {
+	_, is := d.isChosenDef(in)
+	return is
+}
+
+// isChosenDef is the chosen register that the instruction writes.
+func (d *datapath) isChosenDef(in *isa.Inst) (isa.Reg, bool) {
+	if in.NDst == 0 || in.Dst[0].Kind != isa.KindReg || !d.chosen[in.Dst[0].Reg] {
+		return 0, false
+	}
+	return in.Dst[0].Reg, true
+}
+
+// rewrite moves the chosen registers to the uniform datapath.
+func (d *datapath) rewrite() {
+	f := d.f
+	reg := map[isa.Reg]isa.Reg{}
+	for _, r := range d.order {
+		if d.chosen[r] {
+			reg[r] = f.newUReg()
+		}
+	}
+	if len(reg) == 0 {
+		return
+	}
+	for _, b := range f.rpo {
+		var out []isa.Inst
+		for i := range b.insts {
+			in := b.insts[i]
+			mine := d.isChosen(&in)
+			filled := false
+			for k := range in.Src[:in.NSrc] {
+				o := &in.Src[k]
+				switch {
+				case o.Kind == isa.KindReg && d.chosen[o.Reg]:
+					u := isa.UR(reg[o.Reg])
+					if !mine && (filled || !d.takes(reader{b, &b.insts[i], k})) {
+						c := isa.Inst{Op: isa.OpMOV, NDst: 1, NSrc: 1, Pos: in.Pos}
+						c.Dst[0], c.Src[0] = isa.R(f.newReg()), u
+						out = append(out, c)
+						u = c.Dst[0]
+					}
+					filled = filled || u.Kind == isa.KindUReg
+					u.Flags = o.Flags
+					*o = u
+				case mine && o.Kind == isa.KindReg && o.Reg == isa.RZ:
+					o.Kind, o.Reg = isa.KindUReg, isa.URZ
+				}
+			}
+			if mine {
+				d.toUniform(&in, reg)
+			} else if filled {
+				f.arrange(&in)
+			}
+			if d.all && uniformTest(&in, d.parted[b]) {
+				out = append(out, f.testUniform(&in))
+			}
+			out = append(out, in)
+		}
+		b.insts = out
+	}
+}
+
+// uniformTest says that the comparison can be one of the uniform datapath and otherwise takes a general register.
+func uniformTest(in *isa.Inst, parted bool) bool {
+	if parted || in.Op != isa.OpISETP || in.Mod.Bool != isa.BoolAnd || in.Mod.Has(isa.ModEX) || in.Guard.Kind != isa.KindNone || in.NDst != 2 || in.Dst[1] != pt || in.Src[2] != pt {
+		return false
+	}
+	for k, o := range in.Src[:2] {
+		switch {
+		case o.Kind == isa.KindUReg && o.Flags == 0:
+		case o.Kind == isa.KindConst && o.Bank == 0 && o.Reg == isa.RZ && o.Flags == 0:
+		case o.Kind == isa.KindImm && k == 1 && !isZero(o):
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// testUniform makes the comparison a copy of the uniform predicate that the returned instruction writes.
+func (f *fn) testUniform(in *isa.Inst) isa.Inst {
+	test := *in
+	up := isa.Operand{Kind: isa.KindUPred, Reg: f.nextUPred}
+	f.nextUPred++
+	upt := isa.Operand{Kind: isa.KindUPred, Reg: isa.PT}
+	test.Op, test.Dst[0], test.Dst[1], test.Src[2] = isa.OpUISETP, up, upt, upt
+	to := in.Dst[0]
+	*in = isa.Inst{Op: isa.OpPLOP3, Mod: isa.Mod{Lut: 0x80}, NDst: 2, NSrc: 3, Pos: in.Pos}
+	in.Dst[0], in.Dst[1], in.Src[0], in.Src[1], in.Src[2] = to, pt, pt, pt, up
+	return test
+}
+
+// toUniform gives the instruction its form on the uniform datapath.
+func (d *datapath) toUniform(in *isa.Inst, reg map[isa.Reg]isa.Reg) {
+	to := uniformTwin(in)
+	in.Dst[0] = isa.UR(reg[in.Dst[0].Reg])
+	in.NDst = 1
+	for k := 1; k < len(in.Dst); k++ {
+		in.Dst[k] = isa.Operand{}
+	}
+	for in.NSrc > 0 && in.Src[in.NSrc-1].Kind == isa.KindPred {
+		in.NSrc--
+		in.Src[in.NSrc] = isa.Operand{}
+	}
+	if in.Op == isa.OpMOV && in.Src[0].Kind == isa.KindConst {
+		*in = d.f.uniformLoad(in.Dst[0].Reg, in.Src[0], in.Pos)
+		return
+	}
+	in.Op = to
+}
+
+// uniformLoad loads a word of a constant bank into a uniform register.
+func (f *fn) uniformLoad(u isa.Reg, c isa.Operand, pos isa.SourcePos) isa.Inst {
+	in := isa.Inst{Op: isa.OpULDC, NDst: 1, NSrc: 1, Pos: pos}
+	if !f.t.Has(isa.OpULDC) {
+		in.Op = isa.OpLDCU
+	}
+	in.Mod.Size = 4
+	in.Dst[0], in.Src[0] = isa.UR(u), c
+	return in
+}
