@@ -66,35 +66,30 @@ func (f *fn) generalWords(uniform func(in *isa.Inst) bool) map[isa.Operand]*bloc
 			in := b.insts[i]
 			f.arrange(&in)
 			p := f.placesOf(&in)
-			var two []isa.Operand
-			taken := false // an earlier source is no register
+			var several []isa.Operand // words that a uniform register could hold
+			taken := f.otherThanWord(&in, p)
 			for k := range min(int(in.NSrc), len(p)) {
 				o := in.Src[k]
-				if p[k] == '-' || o.Kind == isa.KindReg {
+				if p[k] == '-' || !isWord(o) {
 					continue
 				}
-				if o.Kind != isa.KindConst || o.Bank != 0 || o.Reg != isa.RZ || o.Flags&(flagPair|isa.Wide64) != 0 {
-					taken = true
-					continue
-				}
+				fits := p[k] == 'f' || k == 0 && commutes(&in) && len(p) > 1 && p[1] == 'f' && in.Src[1].Kind != isa.KindImm
 				o.Flags = 0
 				readers[o] = commonDominator(readers[o], b)
-				if both := k < 2 && commutes(&in) && in.Src[1-k].Kind == isa.KindConst; both && !taken && !immediateBehind(&in, p, k) {
-					two = append(two, o)
-				} else if taken || p[k] == 'r' || immediateBehind(&in, p, k) {
+				if taken || !fits {
 					words[o] = b
 				} else {
-					taken = true
+					several = append(several, o)
 				}
 			}
-			if len(two) == 2 && two[0] != two[1] {
-				pairs = append(pairs, pair{two[0], two[1], b})
+			for k := 1; k < len(several); k++ {
+				pairs = append(pairs, pair{several[0], several[k], b})
 			}
 		}
 	}
 	for _, p := range pairs {
 		switch {
-		case words[p.x] != nil || words[p.y] != nil:
+		case p.x == p.y || words[p.x] != nil || words[p.y] != nil:
 		case earlier(f.firstRead[p.x], f.firstRead[p.y]):
 			words[p.y] = p.b
 		default:
@@ -120,10 +115,15 @@ func commonDominator(a, b *block) *block {
 	return b
 }
 
-// immediateBehind says that a source behind source k is an immediate.
-func immediateBehind(in *isa.Inst, places string, k int) bool {
-	for j := k + 1; j < min(int(in.NSrc), len(places)); j++ {
-		if places[j] != '-' && in.Src[j].Kind == isa.KindImm && !isZero(in.Src[j]) {
+// isWord says that a source is one word of constant bank 0.
+func isWord(o isa.Operand) bool {
+	return o.Kind == isa.KindConst && o.Bank == 0 && o.Reg == isa.RZ && o.Flags&(flagPair|isa.Wide64) == 0
+}
+
+// otherThanWord says that some source is neither a register nor a word of constant bank 0.
+func (f *fn) otherThanWord(in *isa.Inst, places string) bool {
+	for k := range min(int(in.NSrc), len(places)) {
+		if o := in.Src[k]; places[k] != '-' && o.Kind != isa.KindReg && !isWord(o) && !isZero(o) {
 			return true
 		}
 	}
@@ -235,14 +235,18 @@ func (c *constPool) place(b *block, out *[]isa.Inst, in *isa.Inst) {
 	if p == "" {
 		return
 	}
-	if commutes(in) && in.Src[0].Kind == isa.KindConst && in.Src[1].Kind == isa.KindConst && c.isGeneral(in.Src[1]) && !c.isGeneral(in.Src[0]) {
+	if commutes(in) && in.Src[0].Kind == isa.KindConst && in.Src[1].Kind == isa.KindConst && c.goesFirst(in.Src[0], in.Src[1]) {
 		in.Src[0], in.Src[1] = in.Src[1], in.Src[0] // the first place takes no uniform register
 	}
-	others := func(k int) bool { // some other source is no register
-		for j := range in.Src[:in.NSrc] {
-			if j != k && j < len(p) && p[j] != '-' && in.Src[j].Kind != isa.KindReg {
-				return true
+	others := func(k int) bool { // some other source takes the place of the one that is no general register
+		for j, o := range in.Src[:in.NSrc] {
+			if j == k || j >= len(p) || p[j] == '-' || o.Kind == isa.KindReg {
+				continue
 			}
+			if p[j] == 'r' && o.Kind == isa.KindConst || p[j] == 'f' && isWord(o) && isWord(in.Src[k]) && o != in.Src[k] && c.goesFirst(in.Src[k], o) {
+				continue // that one gets a general register
+			}
+			return true
 		}
 		return false
 	}
@@ -274,10 +278,13 @@ func (c *constPool) place(b *block, out *[]isa.Inst, in *isa.Inst) {
 	}
 }
 
-// isGeneral says that the word is in a general register.
-func (c *constPool) isGeneral(o isa.Operand) bool {
-	o.Flags = 0
-	return c.general[o] != nil
+// goesFirst says that x rather than y is in the uniform register of an instruction that reads both.
+func (c *constPool) goesFirst(x, y isa.Operand) bool {
+	x.Flags, y.Flags = 0, 0
+	if g := c.general[y] != nil; g != (c.general[x] != nil) {
+		return g
+	}
+	return earlier(c.f.firstRead[x], c.f.firstRead[y])
 }
 
 // floatPair says that the instruction's constants are 64-bit floating-point values.
