@@ -65,7 +65,7 @@ func (f *fn) schedule(target int) {
 }
 
 // registerMargin is how many registers fewer than it aims at the scheduler uses: what tuples and operands kept apart cost. Fitted
-// on the cycles of kernels from PTX (2 to 8 tried).
+// on the cycles of kernels from PTX (3 to 6 tried).
 const registerMargin = 4
 
 // arrangeCode schedules for the register count that costs no occupancy and allocates; where that is not enough, it tries with fewer in
