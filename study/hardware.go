@@ -13,6 +13,7 @@ import (
 type bench struct {
 	comp      *compiler
 	cs        *workloads.Case
+	given     string // the architecture as the user names it: its name or a file
 	base      *machine
 	prog      *isa.Program
 	recompile bool
@@ -23,7 +24,7 @@ func newBench(plan *workloads.Plan, arch string, recompile bool) (*bench, error)
 	if err != nil {
 		return nil, &InputError{err}
 	}
-	b := &bench{comp: comp, cs: plan.Cases[0], base: comp.machines[comp.order[0]], recompile: recompile}
+	b := &bench{comp: comp, cs: plan.Cases[0], given: arch, base: comp.machines[comp.order[0]], recompile: recompile}
 	if b.prog, err = comp.program(b.cs, b.base); err != nil {
 		return nil, &InputError{err}
 	}
@@ -37,7 +38,7 @@ func (b *bench) machine(changes []workloads.Override) (*machine, error) {
 	}
 	s := b.comp.plan.Settings
 	s.Overrides = slices.Concat(s.Overrides, changes)
-	return loadMachine(b.base.arch.Name, &s)
+	return loadMachine(b.given, &s)
 }
 
 // program is the machine code that runs on the changed machine, and whether it differs from the unchanged machine's.

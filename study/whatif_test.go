@@ -1,6 +1,8 @@
 package study
 
 import (
+	"os"
+	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
@@ -143,6 +145,33 @@ func TestRanges(t *testing.T) {
 	for _, text := range []string{"1,,2", "5..1", "1..5..0", "a..b", "1..2..3..4", "1,1"} {
 		if got, err := splitValues(text, "a number"); err == nil {
 			t.Errorf("%s: %v", text, got)
+		}
+	}
+}
+
+// TestOwnArchitecture: a change is laid over the user's architecture file, also where that has the name of a bundled one or of none.
+func TestOwnArchitecture(t *testing.T) {
+	for _, name := range []string{"sm_90.yaml", "mine.yaml"} {
+		file := filepath.Join(t.TempDir(), name)
+		if err := os.WriteFile(file, []byte("base: sm_90\nmemory:\n  l2_latency: 137\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		b, err := newBench(nccPlan(t, "dp4a_c1", "128x1", file), file, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ch, _, err := resolve(b.base.arch, []Change{change(t, "lsu.l1_latency=64")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, err := b.machine(overrides(ch, []string{ch[0].Values[0]}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for key, want := range map[string]string{"memory.l2_latency": "137", "lsu.l1_latency": "64"} {
+			if k, err := m.arch.KeyOf(key); err != nil || k.Value != want {
+				t.Errorf("%s: %s is %s (%v), want %s", name, key, k.Value, err, want)
+			}
 		}
 	}
 }
