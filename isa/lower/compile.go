@@ -211,6 +211,9 @@ func (f *fn) allocateCode(opt Options, limit int) (int, error) {
 		f.meetAfterSpins()
 		f.meetInLoops()
 	}
+	if f.t.SM >= 75 {
+		f.eachParted(func(_ *block, body map[*block]bool) { f.apart = append(f.apart, body) })
+	}
 	f.converge()
 	f.keepBarriers()
 	allocate := f.arrangeCode

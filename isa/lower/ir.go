@@ -49,6 +49,7 @@ type fn struct {
 	texRefs       []isa.TexRef
 	constRelocs   []isa.ConstReloc // addresses in constMem
 	usesCC        bool
+	apart         []map[*block]bool           // blocks that lanes of a warp may execute one group after another, a set for each branch
 	whole         map[isa.Operand]bool        // registers that live only inside a predicated block: their guarded definitions are complete
 	ready         map[isa.Operand]isa.Operand // constants that the current block has in registers
 	barriers      int

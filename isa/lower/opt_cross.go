@@ -166,24 +166,32 @@ type crossReader struct {
 
 // parted is the blocks that only some lanes of a warp may execute: those on one side of a branch where lanes can go two ways.
 func (f *fn) parted() map[*block]bool {
+	parted := map[*block]bool{}
+	f.eachParted(func(_ *block, body map[*block]bool) {
+		for x := range body {
+			parted[x] = true
+		}
+	})
+	return parted
+}
+
+// eachParted calls visit for every branch where lanes can go two ways, with the blocks that some of them may execute before or after others.
+func (f *fn) eachParted(visit func(branch *block, body map[*block]bool)) {
 	u := f.uniformity()
 	meets := f.willMeet()
-	parted := map[*block]bool{}
-	walk := func(from []*block, stop *block, toBarrier bool) map[*block]bool {
-		seen := map[*block]bool{} // not parted: another branch's lanes may meet earlier
+	walk := func(body map[*block]bool, from []*block, stop *block, toBarrier bool) {
 		work := append([]*block(nil), from...)
 		for len(work) > 0 {
 			x := work[len(work)-1]
 			work = work[:len(work)-1]
-			if x == stop || seen[x] {
+			if x == stop || body[x] {
 				continue
 			}
-			seen[x], parted[x] = true, true
+			body[x] = true
 			if !toBarrier || !hasBlockBarrier(x) {
 				work = append(work, x.succs...)
 			}
 		}
-		return seen
 	}
 	for _, b := range f.rpo {
 		if len(b.succs) < 2 || !u.divergentBranch(b) {
@@ -195,19 +203,19 @@ func (f *fn) parted() map[*block]bool {
 				stop = nil // nothing gathers the lanes there, or only those that come through the entry
 			}
 		}
-		body := walk(b.succs, stop, false)
-		if stop == nil || len(meets) == 0 {
-			continue
+		body := map[*block]bool{}
+		walk(body, b.succs, stop, false)
+		if stop != nil && len(meets) > 0 {
+			late := meets[stop] // the lanes meet at a barrier of the block only
+			for x := range body {
+				late = late || meets[x] && x.loop != nil && !x.loop.contains(stop)
+			}
+			if late {
+				walk(body, []*block{stop}, nil, true)
+			}
 		}
-		late := meets[stop] // the lanes meet at a barrier of the block only
-		for x := range body {
-			late = late || meets[x] && x.loop != nil && !x.loop.contains(stop)
-		}
-		if late {
-			walk([]*block{stop}, nil, true)
-		}
+		visit(b, body)
 	}
-	return parted
 }
 
 // willMeet are the blocks where meetInLoops is going to gather lanes before barriers of the whole block.

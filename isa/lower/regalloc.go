@@ -244,6 +244,7 @@ func (f *fn) newAllocation() *allocation {
 		}
 	}
 	a.fetchedInLastRound()
+	a.keepWhileApart(l)
 	// Registers that are live on entry without a definition interfere with each other.
 	for _, start := range f.starts() {
 		var ids []int32
@@ -257,6 +258,39 @@ func (f *fn) newAllocation() *allocation {
 		}
 	}
 	return a
+}
+
+// keepWhileApart keeps uniform registers that lanes of a warp still need apart from those that lanes of another group write meanwhile: a
+// uniform register is the warp's, but lanes that went the other way run before or after.
+func (a *allocation) keepWhileApart(l *liveness) {
+	f, n := a.f, a.n
+	for _, body := range f.apart {
+		needed := map[int]bool{}
+		for x := range body {
+			l.in[x.id].each(func(i int) {
+				if i >= n.uregs {
+					needed[i] = true
+				}
+			})
+		}
+		if len(needed) == 0 {
+			continue
+		}
+		for x := range body {
+			for i := range x.insts {
+				f.defs(&x.insts[i], n, func(d int) {
+					if d < n.uregs {
+						return
+					}
+					for j := range needed {
+						if j != d && n.file(int32(j)) == n.file(int32(d)) {
+							a.addEdge(int32(d), int32(j))
+						}
+					}
+				})
+			}
+		}
+	}
 }
 
 // keepAcross keeps the registers that are live after a call, other than its results, apart from those that the function writes.
