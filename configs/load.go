@@ -207,7 +207,7 @@ func readBase(base strictyaml.Pair, mayNameArch bool) (strictyaml.Node, error) {
 	case isArch:
 		path = "architectures/" + arch + ".yaml"
 	case !slices.Contains(Families(), name):
-		return base.Value, base.Value.Errorf("%s", suggest(fmt.Sprintf("no base %q", name), name, append(List(), Families()...)))
+		return base.Value, base.Value.Errorf("%s", suggest(fmt.Sprintf("no base %q: a base is an architecture or a family that comes with smsim", base.Value.Text), name, append(List(), Families()...)))
 	}
 	text, err := files.ReadFile(path)
 	if err != nil {

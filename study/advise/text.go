@@ -167,7 +167,7 @@ func (a *Advice) textTogether(b *strings.Builder) {
 		}
 	}
 	if len(changing) == 0 {
-		b.WriteString("\n" + page.Paragraph("", "Nothing to improve: none of them changes the machine code."))
+		b.WriteString("\n" + page.Paragraph("", "Nothing to improve: no rewrite that does not lose changes the machine code."))
 		return
 	}
 	if len(changing) > 1 { // of one it stands above
