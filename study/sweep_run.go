@@ -273,11 +273,11 @@ func writeFile(name string, write func(io.Writer) error) error {
 
 // dispatch gives the tasks to worker processes, one at a time each. A worker that ends before it answers fails the point
 // that it was at, and another takes its place.
-func dispatch(ctx context.Context, s *Sweep, begin sweepStart, todo []sweepTask, opt SweepOptions, finish func(*SweepRecord) error) error {
+func dispatch(ctx context.Context, s *Sweep, begin sweepStart, tasks []sweepTask, opt SweepOptions, finish func(*SweepRecord) error) error {
 	next := make(chan sweepTask)
 	go func() {
 		defer close(next)
-		for _, t := range todo {
+		for _, t := range tasks {
 			select {
 			case next <- t:
 			case <-ctx.Done():
@@ -286,7 +286,7 @@ func dispatch(ctx context.Context, s *Sweep, begin sweepStart, todo []sweepTask,
 		}
 	}()
 	var wg sync.WaitGroup
-	errs := make([]error, min(max(1, opt.Workers), max(1, len(todo))))
+	errs := make([]error, min(max(1, opt.Workers), max(1, len(tasks))))
 	for i := range errs {
 		wg.Go(func() {
 			var w *worker

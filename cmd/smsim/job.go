@@ -35,8 +35,8 @@ func newJob(cmd *cobra.Command) (*job, error) {
 	return j, err
 }
 
-// filesTo says where the answer's files go, "" for nowhere, and whether pictures are among them. It fails if files cannot be
-// written there, before anything is simulated.
+// filesTo says where the answer's files go (none are written if dir is empty) and whether pictures are among them. It fails if
+// files cannot be written there, before anything is simulated.
 func (j *job) filesTo(dir string, draw bool) error {
 	if draw && dir == "" {
 		return usageError{errors.New("plots are files: give their directory with --out DIR")}

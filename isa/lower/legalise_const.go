@@ -13,9 +13,9 @@ type constPool struct {
 	have    map[constAt]isa.Operand
 	pending map[*block][]isa.Inst // loads for the end of a block: before a loop
 	uregs   int
-	early   int // words that wait in general registers for a loop
-	general map[isa.Operand]*block
-	seen    map[*block]bool // blocks that are legalised or being so
+	early   int                    // words that wait in general registers for a loop
+	general map[isa.Operand]*block // words read from one general register, each with the block behind which all readers are
+	seen    map[*block]bool        // blocks that are legalised or being so
 	ring    constRing
 }
 
