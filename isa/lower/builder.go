@@ -364,6 +364,9 @@ func (b *builder) named(a *ptx.Arg, typ string, n, bits int) []word {
 			b.fail(a.Pos, fmt.Sprintf("predicate %s used as a .%s operand", a.Name, typ))
 			return immWords(0, bits, n)
 		}
+		if w := b.literalWords(a, n, bits); w != nil {
+			return w
+		}
 		return b.regWords(a, s, typ, n)
 	case symParam:
 		if len(s.words) > 0 { // parameter of an inlined function

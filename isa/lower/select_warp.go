@@ -162,7 +162,7 @@ func ruleRedux(x *expander) {
 // literal says that argument i is a literal, or a register that holds one throughout.
 func (x *expander) literal(i int) bool {
 	a := &x.in.Args[i]
-	known := x.scope.literals[a.Name]
+	_, known := x.scope.literals[a.Name]
 	return a.Kind == ptx.ArgInt || a.Kind == ptx.ArgName && known
 }
 

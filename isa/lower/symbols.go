@@ -49,7 +49,7 @@ type scope struct {
 	names  map[string]*symbol
 	ranges map[string][]*ptx.Var // "%r" -> declarations of %r<N>
 
-	literals map[string]bool // registers of the body around that only one instruction writes, a mov of this literal
+	literals map[string]literal // registers of the body around that only one instruction writes, a mov of this literal
 }
 
 func newScope(parent *scope) *scope {
