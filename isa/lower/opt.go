@@ -19,6 +19,7 @@ func (f *fn) optimise() {
 		f.analyse()
 		f.splitVariables()
 		f.valueNumber()
+		f.foldAddresses() // pointers that rounds step
 		f.narrow()
 	}
 	if f.dropIdleLoops() {

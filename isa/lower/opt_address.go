@@ -22,10 +22,7 @@ func (f *fn) foldAddresses() {
 			in := &b.insts[i]
 			for k := range in.Src[:in.NSrc] {
 				if in.Src[k].Kind == isa.KindMem || in.Op == isa.OpLDC && in.Src[k].Kind == isa.KindConst && in.Src[k].Reg != isa.RZ && f.t.SM >= 70 {
-					for range 8 {
-						if !u.foldAddress(in, &in.Src[k]) {
-							break
-						}
+					for u.foldAddress(in, &in.Src[k]) {
 					}
 				}
 			}

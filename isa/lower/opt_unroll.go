@@ -7,18 +7,18 @@ import (
 	"github.com/sarchlab/smsim/isa"
 )
 
-// countedLoop is a loop whose counter changes by a constant until it passes or reaches zero or a bound.
+// countedLoop is a loop whose counter, of 32 or 64 bits, changes by a constant until it passes or reaches zero or a bound.
 type countedLoop struct {
 	*loopBody
-	counter isa.Operand
-	id      int         // the counter's number
-	bound   isa.Operand // what the counter is compared with
-	cmp     isa.Cmp     // the loop goes on while this holds between counter and bound
-	typ     isa.Type
-	step    uint32 // how far the counter goes in one round, up or down
+	wide    bool // 64 bits
+	counter pairTerm
+	bound   pairTerm // what the counter is compared with
+	cmp     isa.Cmp  // the loop goes on while this holds between counter and bound
+	typ     isa.Type // of the comparison's highest word
+	step    uint32   // how far the counter goes in one round, up or down
 	down    bool
-	test    int  // place of the comparison in the latch
-	fromNil bool // the counter starts at zero
+	tests   []int // places of the comparison in the latch, the last first
+	fromNil bool  // the counter starts at zero
 }
 
 // mostMeet is how many ways may meet at a block of a loop that is unrolled: ends of ifs with else, not of ifs within ifs that share their end
@@ -64,7 +64,7 @@ func (f *fn) counted(l *loop, facts *loopFacts) *countedLoop {
 	if body == nil || !body.short() {
 		return nil
 	}
-	c := &countedLoop{loopBody: body, test: -1}
+	c := &countedLoop{loopBody: body}
 	for _, b := range c.blocks {
 		if b != c.latch && c.leaves[b] != nil {
 			return nil
@@ -76,8 +76,8 @@ func (f *fn) counted(l *loop, facts *loopFacts) *countedLoop {
 	if !c.findTest() || !c.findAddition() {
 		return nil
 	}
-	start, known := f.startValue(l, c.id, c.n, &c.defs[c.id])
-	if _, ok := constant(c.bound); ok && known { // all rounds are known, and too many
+	start, known := c.start()
+	if _, ok := c.bound.constant64(); ok && known { // all rounds are known, and too many
 		return nil
 	}
 	c.fromNil = known && start == 0
@@ -87,28 +87,94 @@ func (f *fn) counted(l *loop, facts *loopFacts) *countedLoop {
 // findTest reads the comparison that ends the loop: of a counter with something that the loop does not change.
 func (c *countedLoop) findTest() bool {
 	guard := c.latch.terminator().Guard
-	id := c.n.of(isa.KindPred, guard.Reg)
-	if id < 0 || !c.defs[id].value() || c.defs[id].b != c.latch || c.uses[id] != 1 {
+	in := c.comparison(guard)
+	if in == nil {
 		return false
 	}
-	c.test = int(c.defs[id].i)
-	in := &c.latch.insts[c.test]
-	if in.Op != isa.OpISETP || in.Guard.Kind != isa.KindNone || in.Dst[1] != pt || in.Src[2] != pt || in.Mod.Has(isa.ModEX) || in.Mod.Type != isa.U32 && in.Mod.Type != isa.S32 {
+	cmp, low := in.Mod.Cmp, in
+	c.typ = in.Mod.Type
+	x, y := pairTerm{in.Src[0], rz}, pairTerm{in.Src[1], rz}
+	switch {
+	case in.Mod.Has(isa.ModEX):
+		if low = c.comparison(in.Src[3]); low == nil || low.Mod.Has(isa.ModEX) || low.Mod.Cmp != cmp || low.Mod.Type != isa.U32 || in.Src[3].Flags != 0 {
+			return false
+		}
+		c.wide = true
+		x, y = pairTerm{low.Src[0], in.Src[0]}, pairTerm{low.Src[1], in.Src[1]}
+	case c.typ == isa.U64 || c.typ == isa.S64:
+		var okX, okY bool
+		x, okX = c.f.pairWords(in.Src[0])
+		y, okY = c.f.pairWords(in.Src[1])
+		if !okX || !okY {
+			return false
+		}
+		c.wide = true
+		c.typ = map[isa.Type]isa.Type{isa.U64: isa.U32, isa.S64: isa.S32}[c.typ]
+	}
+	if c.typ != isa.U32 && c.typ != isa.S32 {
 		return false
 	}
-	x, y, cmp := in.Src[0], in.Src[1], in.Mod.Cmp
 	if guard.Is(isa.Neg) {
 		cmp = inverseCompare(cmp)
 	}
-	if !c.changes(x) && c.changes(y) {
+	if !c.changes(x.lo) && c.changes(y.lo) {
 		x, y, cmp = y, x, swapCompare(cmp)
 	}
-	if x.Kind != isa.KindReg || x.Flags != 0 || x.Reg < isa.VirtualBase || c.changes(y) {
+	c.counter, c.bound, c.cmp = x, y, cmp
+	if !c.counts(x.lo) || c.wide && !c.counts(x.hi) || c.changes(y.lo) || c.changes(y.hi) {
 		return false
 	}
-	_, literal := constant(y)
-	c.counter, c.bound, c.cmp, c.typ, c.id = x, y, cmp, in.Mod.Type, c.n.of(isa.KindReg, x.Reg)
-	return literal || (y.Kind == isa.KindReg || y.Kind == isa.KindConst) && y.Flags == 0
+	if v, ok := y.constant64(); ok {
+		return !c.wide || v == int64(int32(v)) && uint32(v+1<<30) < 1<<31 // which some rounds less are a literal too
+	}
+	fits := func(o isa.Operand) bool { return (o.Kind == isa.KindReg || o.Kind == isa.KindConst) && o.Flags == 0 }
+	if c.wide && c.f.t.SM >= 120 {
+		_, okX := c.f.pairOperand(x)
+		_, okY := c.f.pairOperand(y)
+		return okX && okY
+	}
+	return fits(y.lo) && fits(y.hi)
+}
+
+// comparison is the ISETP of the latch that makes a predicate which nothing else reads.
+func (c *countedLoop) comparison(p isa.Operand) *isa.Inst {
+	id := c.n.of(isa.KindPred, p.Reg)
+	if id < 0 || !c.defs[id].value() || c.defs[id].b != c.latch || c.uses[id] != 1 {
+		return nil
+	}
+	at := int(c.defs[id].i)
+	in := &c.latch.insts[at]
+	if in.Op != isa.OpISETP || in.Guard.Kind != isa.KindNone || in.Dst[1] != pt || in.Src[2] != pt {
+		return nil
+	}
+	c.tests = append(c.tests, at)
+	return in
+}
+
+// counts says that the operand is a register that may hold a word of a counter.
+func (c *countedLoop) counts(o isa.Operand) bool {
+	return o.Kind == isa.KindReg && o.Flags == 0 && o.Reg >= isa.VirtualBase
+}
+
+// isTest says that instruction i of block b belongs to the comparison that ends the loop.
+func (c *countedLoop) isTest(b *block, i int) bool {
+	return b == c.latch && slices.Contains(c.tests, i)
+}
+
+// start is the counter's value before the loop, if it is known.
+func (c *countedLoop) start() (v int64, known bool) {
+	for k, o := range []isa.Operand{c.counter.lo, c.counter.hi} {
+		if k == 1 && !c.wide {
+			break
+		}
+		id := c.n.of(isa.KindReg, o.Reg)
+		w, ok := c.f.startValue(c.l, id, c.n, &c.defs[id])
+		if !ok {
+			return 0, false
+		}
+		v |= int64(uint64(w) << (32 * k))
+	}
+	return v, true
 }
 
 // changes says that the loop writes a register that the operand names.
@@ -127,25 +193,29 @@ func (c *loopBody) changes(o isa.Operand) bool {
 
 // findAddition finds the one addition of a constant to the counter, before the test, in the direction of the bound.
 func (c *countedLoop) findAddition() bool {
-	at, ok := c.single[c.id]
-	if !ok || at.b == c.latch && at.i > c.test {
+	at, ok := c.single[c.n.of(isa.KindReg, c.counter.lo.Reg)]
+	if !ok || at.b == c.latch && at.i > c.tests[len(c.tests)-1] {
 		return false
 	}
-	from, v, ok := c.progression(at.b, at.i)
-	if !ok || from != c.counter || v == 0 {
+	from, by, ok := c.progression64(at.b, at.i)
+	if !c.wide {
+		var v uint32
+		from = pairTerm{hi: rz}
+		from.lo, v, ok = c.progression(at.b, at.i)
+		by = int64(int32(v))
+	}
+	if !ok || from != c.counter || by == 0 || by != int64(int32(by)) {
 		return false
 	}
-	c.step, c.down = v, int32(v) < 0
-	if c.down {
-		c.step = -v
-	}
+	c.down = by < 0
+	c.step = uint32(max(by, -by))
 	switch c.cmp {
 	case isa.CmpLT, isa.CmpLE:
 		return !c.down && c.step <= mostStep
 	case isa.CmpGT, isa.CmpGE:
 		return c.down && c.step <= mostStep
 	case isa.CmpNE:
-		return c.step <= mostStep && (!c.down || isZero(c.bound))
+		return c.step <= mostStep && (!c.down || isZero(c.bound.lo) && isZero(c.bound.hi))
 	}
 	return false
 }

@@ -27,25 +27,28 @@ func (c *countedLoop) unrollByFour() {
 	if c.cmp == isa.CmpNE { // the loop itself does the last round, or all
 		return
 	}
-	c.latch.insts = slices.Delete(c.latch.insts[:len(c.latch.insts)-1], c.test, c.test+1)
+	c.latch.insts = c.latch.insts[:len(c.latch.insts)-1]
+	for _, at := range c.tests { // from the last on
+		c.latch.insts = slices.Delete(c.latch.insts, at, at+1)
+	}
 	c.latch.to = nil
 }
 
-// enter is what comes first. A loop that runs until its counter equals the bound goes on alone when it starts beyond it. Where the
-// bound is an unsigned number, the first round stands apart, for loops that have only this one.
+// enter is what comes first. Where the bound is an unsigned number, the first round stands apart, for loops that have only this one. A
+// loop that runs until its counter equals a signed bound goes on alone when it starts beyond it.
 func (r *fourRounds) enter(four *block) {
 	enter := r.newBlock()
 	r.blocks = append(r.blocks, enter)
 	switch {
-	case r.cmp == isa.CmpNE:
-		r.leave(enter, notP(r.compare(enter, isa.S32, r.further(), r.counter, r.bound, isa.BoolAnd, pt)), r.l.head)
-		r.setOnce(four, true)
 	case r.typ == isa.U32:
 		r.setOnce(enter, true)
-		r.leave(enter, r.compare(enter, isa.U32, r.further(), r.counter, r.bound, isa.BoolAnd, pt), four)
+		r.leave(enter, r.compare(enter, isa.U32, r.further(), r.counter, r.bound), four)
 		first := len(r.blocks)
 		r.blocks = r.rounds(r.blocks, 1)
 		r.setOnce(r.blocks[first], false)
+	case r.cmp == isa.CmpNE:
+		r.leave(enter, notP(r.compare(enter, isa.S32, r.further(), r.counter, r.bound)), r.l.head)
+		r.setOnce(four, true)
 	default:
 		r.setOnce(four, true)
 	}
@@ -62,7 +65,7 @@ func (r *fourRounds) putFour(four, pair *block) {
 	head := len(r.blocks)
 	r.blocks = r.rounds(r.blocks, unrollFactor)
 	again := r.blocks[len(r.blocks)-1]
-	r.leave(again, r.compare(again, r.signed(), r.further(), r.counter, limit, isa.BoolAnd, pt), r.blocks[head])
+	r.leave(again, r.compare(again, r.signed(), r.further(), r.counter, limit), r.blocks[head])
 	r.blocks[head].unrolled = true
 }
 
@@ -78,10 +81,7 @@ func (r *fourRounds) putPair(pair, last *block) {
 // putLast is the test of whether the loop's own body follows, as the last round, or nothing.
 func (r *fourRounds) putLast(last, out *block) {
 	r.blocks = append(r.blocks, last)
-	in := isa.Inst{Op: isa.OpISETP, Mod: isa.Mod{Type: r.typ, Cmp: r.cmp, Bool: isa.BoolOr}, NDst: 2, NSrc: 3, Pos: r.testPos()}
-	in.Dst[0], in.Dst[1] = r.once, pt
-	in.Src = [isa.MaxSrc]isa.Operand{r.counter, r.bound, r.once}
-	last.insts = append(last.insts, in)
+	r.compareWith(last, isa.Mod{Type: r.typ, Cmp: r.cmp, Bool: isa.BoolOr}, r.once, r.counter, r.bound, r.once)
 	r.leave(last, notP(r.once), out)
 }
 
@@ -106,7 +106,7 @@ func (r *fourRounds) leave(b *block, p isa.Operand, to *block) {
 }
 
 // testPos is the place of the loop's test in the source.
-func (c *countedLoop) testPos() isa.SourcePos { return c.latch.insts[c.test].Pos }
+func (c *countedLoop) testPos() isa.SourcePos { return c.latch.insts[c.tests[0]].Pos }
 
 // further is the comparison that holds between counter and bound while there are rounds left.
 func (c *countedLoop) further() isa.Cmp {
@@ -124,71 +124,8 @@ func (c *countedLoop) signed() isa.Type {
 	return c.typ
 }
 
-// compare appends a comparison and gives its result.
-func (c *countedLoop) compare(b *block, t isa.Type, cmp isa.Cmp, x, y isa.Operand, with isa.BoolOp, p isa.Operand) isa.Operand {
-	in := isa.Inst{Op: isa.OpISETP, Mod: isa.Mod{Type: t, Cmp: cmp, Bool: with}, NDst: 2, NSrc: 3, Pos: c.testPos()}
-	in.Dst[0], in.Dst[1] = isa.P(c.f.newPred()), pt
-	in.Src = [isa.MaxSrc]isa.Operand{x, y, p}
-	b.insts = append(b.insts, in)
-	return in.Dst[0]
-}
-
-// difference appends x - y.
-func (c *countedLoop) difference(b *block, x, y isa.Operand) isa.Operand {
-	in := isa.Inst{Op: isa.OpIADD3, NDst: 1, NSrc: 3, Pos: c.testPos()}
-	in.Dst[0] = isa.R(c.f.newReg())
-	in.Src = [isa.MaxSrc]isa.Operand{x, y, rz}
-	if v, ok := constant(y); ok {
-		in.Src[1] = immWord(-v)
-	} else {
-		in.Src[1].Flags ^= isa.Neg
-	}
-	fillLayout(&in)
-	b.insts = append(b.insts, in)
-	return in.Dst[0]
-}
-
-// beyond is how far the bound must be away, in units of the counter, so that more rounds than the given number follow.
-func (c *countedLoop) beyond(rounds uint32) uint32 {
-	v := rounds * c.step
-	if c.cmp == isa.CmpLE || c.cmp == isa.CmpGE {
-		v--
-	}
-	return v
-}
-
-// left appends the test of whether more rounds than the given number are left. The distance to the bound is exact as an unsigned
-// number where the counter has not reached the bound, and as a signed one where nothing overflows: from zero on, or down to zero.
-func (c *countedLoop) left(b *block, rounds uint32) isa.Operand {
-	most := immWord(c.beyond(rounds))
-	if c.down && isZero(c.bound) && c.signed() == isa.S32 {
-		return c.compare(b, isa.S32, isa.CmpGT, c.counter, most, isa.BoolAnd, pt)
-	}
-	x, y := c.bound, c.counter
-	if c.down {
-		x, y = y, x
-	}
-	if c.cmp == isa.CmpNE || c.signed() == isa.S32 && c.fromNil {
-		return c.compare(b, isa.S32, isa.CmpGT, c.difference(b, x, y), most, isa.BoolAnd, pt)
-	}
-	within := c.compare(b, c.typ, c.cmp, c.counter, c.bound, isa.BoolAnd, pt)
-	return c.compare(b, isa.U32, isa.CmpGT, c.difference(b, x, y), most, isa.BoolAnd, within)
-}
-
-// limit appends what the counter is compared with after four rounds.
-func (c *countedLoop) limit(b *block) isa.Operand {
-	v := c.beyond(unrollFactor - 1)
-	if c.down {
-		v = -v
-	}
-	if w, ok := constant(c.bound); ok {
-		return immWord(w - v)
-	}
-	return c.difference(b, c.bound, immWord(v))
-}
-
 // rounds appends copies of some rounds, without the test at their ends. What goes on by a constant in every round is taken from its
-// value before the first; of two rounds with branches inside, from round to round.
+// value before the first, by addresses as an offset; of two rounds with branches inside, from round to round.
 func (c *countedLoop) rounds(blocks []*block, count int) []*block {
 	s := c.series(count)
 	for k := range count {
@@ -197,11 +134,40 @@ func (c *countedLoop) rounds(blocks []*block, count int) []*block {
 				if from, by, ok := c.progression(b, i); ok {
 					copy(in.Src[:], []isa.Operand{from, immWord(by * uint32(k+1)), rz})
 				}
+				if from, by, ok := c.progression64(b, i); ok {
+					setPairTerms(in, []pairTerm{from, constantPair(by * int64(k+1))})
+				}
+				for j := range in.Src[:in.NSrc] {
+					c.offset(&in.Src[j], b, i, j, k, count)
+				}
 			}
-			return b != c.latch || i != c.test
+			return !c.isTest(b, i)
 		})
 	}
 	return blocks
+}
+
+// offset takes an address that source j of an instruction reads in round k of some from the pointer's value before the first.
+func (c *countedLoop) offset(o *isa.Operand, b *block, i, j, k, count int) {
+	from := b.insts[i].Src[j]
+	if from.Kind != isa.KindMem || from.Flags&flagPair == 0 {
+		return
+	}
+	at, ok := c.single[c.n.of(isa.KindReg, from.Reg)]
+	if !ok {
+		return
+	}
+	base, by, ok := c.progression64(at.b, at.i)
+	if !ok || base.lo.Reg != from.Reg {
+		return
+	}
+	if at.b == b && i > at.i || at.b != b && dominates(at.b, b) {
+		k++
+	}
+	imm := from.Imm + by*int64(k)
+	if k < count && imm >= -maxOffset && imm <= maxOffset {
+		o.Reg, o.Imm = from.Reg, imm
+	}
 }
 
 // progression says that an instruction of the loop adds a constant to the register it writes, which nothing else in a round does.
@@ -221,4 +187,32 @@ func (c *loopBody) progression(b *block, i int) (from isa.Operand, by uint32, ok
 	id := c.n.of(isa.KindReg, in.Dst[0].Reg)
 	_, single := c.single[id]
 	return t[0], by, ok && t[0] == in.Dst[0] && single && !c.within[id]
+}
+
+// progression64 is progression for 64-bit numbers.
+func (c *loopBody) progression64(b *block, i int) (from pairTerm, by int64, ok bool) {
+	in := &b.insts[i]
+	if !isAdd64(in) || in.Guard.Kind != isa.KindNone {
+		return from, 0, false
+	}
+	t := pairTerms(in)
+	if len(t) != 2 {
+		return from, 0, false
+	}
+	by, ok = t[1].constant64()
+	if !ok {
+		t[0], t[1] = t[1], t[0]
+		by, ok = t[1].constant64()
+	}
+	from = t[0]
+	if !ok || from.lo != in.Dst[0] || from.hi != in.Dst[1] {
+		return from, 0, false
+	}
+	for _, o := range []isa.Operand{from.lo, from.hi} {
+		id := c.n.of(isa.KindReg, o.Reg)
+		if _, single := c.single[id]; !single || c.within[id] {
+			return from, 0, false
+		}
+	}
+	return from, by, true
 }

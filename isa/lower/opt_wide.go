@@ -34,6 +34,9 @@ func (t pairTerm) constant64() (int64, bool) {
 	return int64(uint64(hi)<<32 | uint64(lo)), ok1 && ok2
 }
 
+// constantPair is a 64-bit constant.
+func constantPair(v int64) pairTerm { return pairTerm{immWord(uint32(v)), immWord(uint32(v >> 32))} }
+
 // innerPair is the instruction that defines both words of a term, each read only here.
 func (u *fuser) innerPair(t pairTerm) *isa.Inst {
 	if t.lo.Flags != 0 || t.hi.Flags != 0 {
