@@ -45,6 +45,9 @@ func (f *fn) code() ([]isa.Inst, []branchTable) {
 			if in.Op == isa.OpBSSY || in.Op == isa.OpSSY || in.Op == isa.OpMOV && in.Src[0].Kind == isa.KindLabel {
 				to = f.syncs[in.Src[0].Imm]
 			}
+			if in.Op == isa.OpBRA && in.Guard.Kind == isa.KindUPred { // BRA.U UP0, target
+				in.NSrc, in.Src[0], in.Src[1], in.Guard = 2, in.Guard, in.Src[0], isa.Operand{}
+			}
 			leaves := f.leaves(&in)
 			if in.Op == isa.OpCALL || in.Op == isa.OpRET {
 				f.finishCall(&in, entryAt)

@@ -19,7 +19,7 @@ func (f *fn) uniformValues() {
 	d := &datapath{f: f, n: f.numbering(), all: f.link.uniform, chosen: map[isa.Reg]bool{}, defs: map[isa.Reg][]reader{},
 		readers: map[isa.Reg][]reader{}, parted: f.parted()}
 	d.collect()
-	if len(d.order) == 0 {
+	if len(d.order)+len(d.tests) == 0 {
 		return
 	}
 	d.settle()
@@ -73,6 +73,8 @@ type datapath struct {
 	readers map[isa.Reg][]reader
 	general map[isa.Operand]*block // words of constant bank 0 that are in general registers
 	parted  map[*block]bool
+	tests   []*test
+	isTest  map[*isa.Inst]*test // those that can be uniform
 }
 
 // uniformTwin is the uniform datapath's opcode for one of the vector's, OpNone if there is none.
@@ -159,6 +161,7 @@ func (d *datapath) collect() {
 	for _, r := range d.order {
 		d.chosen[r] = true
 	}
+	d.collectTests(u, sites)
 }
 
 // settle drops candidates until all that are left have uniform sources and readers that take them.
@@ -173,6 +176,7 @@ func (d *datapath) settle() {
 				changed = true
 			}
 		}
+		changed = d.settleTests() || changed
 		if !changed {
 			changed = d.dropUseless()
 		}
@@ -370,6 +374,8 @@ func (d *datapath) useful(r isa.Reg, useful map[isa.Reg]bool) bool {
 			if x != r && useful[x] {
 				return true
 			}
+		case d.isTest[u.in] != nil:
+			return true
 		case counter:
 			if u.in.Op != isa.OpISETP || d.all {
 				return true
@@ -394,10 +400,10 @@ func (d *datapath) manyBlocks(r isa.Reg) bool {
 	return false
 }
 
-// isChosen says that the instruction writes a chosen register.
+// isChosen says that the instruction writes a chosen register or is a chosen test.
 func (d *datapath) isChosen(in *isa.Inst) bool {
 	_, is := d.isChosenDef(in)
-	return is
+	return is || d.isTest[in] != nil
 }
 
 // isChosenDef is the chosen register that the instruction writes.

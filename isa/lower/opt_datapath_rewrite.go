@@ -11,14 +11,16 @@ func (d *datapath) rewrite() {
 			reg[r] = f.newUReg()
 		}
 	}
-	if len(reg) == 0 {
+	if len(reg)+len(d.isTest) == 0 {
 		return
 	}
 	for _, b := range f.rpo {
 		var out []isa.Inst
 		for i := range b.insts {
 			in := b.insts[i]
-			mine := d.isChosen(&in)
+			t := d.isTest[&b.insts[i]]
+			_, mine := d.isChosenDef(&in)
+			mine = mine || t != nil
 			filled := false
 			for k := range in.Src[:in.NSrc] {
 				o := &in.Src[k]
@@ -38,7 +40,9 @@ func (d *datapath) rewrite() {
 					o.Kind, o.Reg = isa.KindUReg, isa.URZ
 				}
 			}
-			if mine {
+			if t != nil {
+				d.rewriteTest(&in, t)
+			} else if mine {
 				d.toUniform(&in, reg)
 			} else if filled {
 				f.arrange(&in)

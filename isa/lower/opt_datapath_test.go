@@ -2,6 +2,7 @@ package lower
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -40,6 +41,39 @@ func TestUniformValues(t *testing.T) {
 		}
 		if s := strings.Join(got, " "); s != c.uniform {
 			t.Errorf("%s: instructions of the uniform datapath %q, want %q:\n%s", c.name, s, c.uniform, strings.Join(text, "\n"))
+		}
+	}
+}
+
+// TestUniformBranches: from compute capability 10.0 on branches on what all lanes share are BRA.U, where the lanes are together and only
+// branches read the predicate.
+func TestUniformBranches(t *testing.T) {
+	const frame = ".version 8.8\n.target sm_100\n.address_size 64\n.entry k(.param .u64 P, .param .u32 N, .param .u32 M)\n{ .reg .b64 %q; .reg .b32 %r<9>, %i, %n, %m, %t; .reg .pred %p, %s;\n" +
+		"ld.param.u64 %q, [P]; ld.param.u32 %n, [N]; ld.param.u32 %m, [M]; mov.u32 %t, %tid.x; ld.global.u32 %r3, [%q]; mov.u32 %i, 0;\n"
+	const loop = "$L:\n.pragma \"nounroll\";\nmad.lo.u32 %r3, %r3, 77, %r3; add.u32 %i, %i, 1; setp.lt.u32 %p, %i, %n; @%p bra $L;\n"
+	const long = "div.u32 %r3, %r3, %t; div.u32 %r3, %r3, %t;"
+	for _, c := range []struct {
+		name, body string
+		want       string
+	}{
+		{"loop", loop, "BRA.U UP0"},
+		{"if on a parameter", "setp.gt.u32 %p, %n, 5; @%p bra $A; " + long + "$A:", "BRA.U UP0"},
+		{"if on the lane", "setp.gt.u32 %p, %t, 5; @%p bra $A; " + long + "$A:", "BRA"},
+		{"loop that some lanes enter", "setp.gt.u32 %p, %t, 5; @%p bra $A; " + loop + "$A:", "BRA BRA"},
+		{"predicate also selected by", "setp.gt.u32 %p, %n, 5; selp.u32 %r4, %t, %r3, %p; @%p bra $A; " + long + "$A: add.u32 %r3, %r3, %r4;", "BRA"},
+		{"both of two", "setp.gt.u32 %p, %n, 5; setp.lt.and.u32 %p, %m, 7, %p; @%p bra $A; " + long + "$A:", "BRA"},
+	} {
+		p := compileText(t, frame+c.body+"\nst.global.u32 [%q], %r3; ret; }\n", 100)
+		var got, text []string
+		for i := range p.Insts {
+			text = append(text, p.Text(i))
+			if p.Insts[i].Op == isa.OpBRA { // without guard and target
+				b := strings.Fields(p.Text(i))
+				got = append(got, strings.TrimSuffix(strings.Join(slices.DeleteFunc(b, func(s string) bool { return s[0] == '@' || s[0] == '0' }), " "), ","))
+			}
+		}
+		if s := strings.Join(got, " "); s != c.want {
+			t.Errorf("%s: branches %q, want %q:\n%s", c.name, s, c.want, strings.Join(text, "\n"))
 		}
 	}
 }

@@ -391,6 +391,9 @@ func (s *scheduler) edgeLatency(def, use *isa.Inst, r int32) int {
 		}
 		return max(l, s.f.t.PredLatency)
 	}
+	if int(r) >= s.n.upreds && use.Class().IsControl() {
+		return uniformBranchDelay
+	}
 	if int(r) >= s.n.uregs && !uniformOp(use) {
 		return max(l, s.f.t.UniformLatency)
 	}

@@ -159,11 +159,12 @@ func copiesInLoop(p *isa.Program) int {
 	most := 0
 	for i := range p.Insts {
 		in := &p.Insts[i]
-		if in.Op != isa.OpBRA || in.Src[0].Imm > int64(i) {
+		if in.Op != isa.OpBRA {
 			continue
 		}
+		to := in.Src[in.NSrc-1].Imm // behind a condition, if it is uniform
 		n := 0
-		for k := in.Src[0].Imm; k < int64(i); k++ {
+		for k := to; k < int64(i); k++ {
 			if isImm(p.Insts[k].Src[2], 77) {
 				n++
 			}

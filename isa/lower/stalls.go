@@ -6,7 +6,9 @@ import "github.com/sarchlab/smsim/isa"
 const (
 	branchStall = 5  // after BRA, BSYNC and their like
 	maxStall    = 15 // four bits
-	uldcDelay   = 2  // ULDC to its reader up to Hopper: listings never set a barrier for it and leave two cycles
+	// UISETP to BRA.U (500 in listings for sm_100 and sm_120; from ISETP to BRA there are 13).
+	uniformBranchDelay = 9
+	uldcDelay          = 2 // ULDC to its reader up to Hopper: listings never set a barrier for it and leave two cycles
 	// Without control words a hardware scoreboard holds the warp for as long as it takes; the stall count stands for it.
 	maxScoreboardStall = 255
 )
@@ -42,6 +44,9 @@ func (c *controller) latency(i, j int, r int16) int {
 	if r >= ctlPred && r < ctlUReg || r >= ctlUPred && r < ctlCC {
 		switch q.Op {
 		case isa.OpBRA, isa.OpEXIT, isa.OpBRX, isa.OpRET, isa.OpCALL, isa.OpSYNC, isa.OpBSYNC:
+			if r >= ctlUPred {
+				return uniformBranchDelay
+			}
 			if c.t.BranchPred > 0 {
 				return c.t.BranchPred
 			}
