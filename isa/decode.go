@@ -27,7 +27,7 @@ func (k *Kernel) decodeAll() error {
 		in := &p.Insts[i]
 		k.byPC[in.PC] = int32(i)
 		if err := d.decode(k, in, &k.ops[i]); err != nil {
-			return fmt.Errorf("%s: kernel %s, pc %#x: %s: %w", k.where(in), p.Name, in.PC, in.String(), err)
+			return fmt.Errorf("%s: kernel %s, pc %#x: %s: %w%s", k.where(in), p.Name, in.PC, in.String(), err, p.excerpt(in))
 		}
 	}
 	return nil

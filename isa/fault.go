@@ -6,6 +6,8 @@ import (
 	"math/bits"
 	"slices"
 	"strings"
+
+	"github.com/sarchlab/smsim/isa/excerpt"
 )
 
 // fail is a run-time error of the running instruction; explain adds where it happened.
@@ -34,6 +36,14 @@ func (p *Program) where(in *Inst) string {
 	return fmt.Sprintf("%s:%d:%d", file, in.Pos.Line, in.Pos.Col)
 }
 
+// excerpt is the instruction's line in its source with a caret, or nothing where the source is not at hand.
+func (p *Program) excerpt(in *Inst) string {
+	if in.Pos.Line < 1 || int(in.Pos.Line) > len(p.Source) {
+		return ""
+	}
+	return excerpt.Lines(p.Source[in.Pos.Line-1], int(in.Pos.Col))
+}
+
 // cuda is the CUDA source line of the instruction in brackets, or nothing.
 func (k *Kernel) cuda(in *Inst) string {
 	p := in.Pos
@@ -52,8 +62,8 @@ func (w *Warp) explain(u *uop) error {
 	err := w.err
 	w.err = nil
 	w.halted = true
-	return fmt.Errorf("%s: kernel %s, block %d, warp %d, pc %#x: %s: %w%s",
-		w.k.where(u.in), w.k.Program.Name, w.Block.Index, w.Index, u.in.PC, u.in.String(), err, w.k.cuda(u.in))
+	return fmt.Errorf("%s: kernel %s, block %d, warp %d, pc %#x: %s: %w%s%s",
+		w.k.where(u.in), w.k.Program.Name, w.Block.Index, w.Index, u.in.PC, u.in.String(), err, w.k.cuda(u.in), w.k.Program.excerpt(u.in))
 }
 
 // notRunnable explains a Step of a warp that cannot run.
@@ -78,8 +88,8 @@ func (k *Kernel) endless(w *Warp, limit uint64) error {
 	}
 	lo, hi := k.loopAround(pc)
 	in := &k.Program.Insts[lo]
-	return fmt.Errorf("%s: kernel %s: more than %d warp-instructions executed (step limit): block %d warp %d is in the loop at pc %#x to %#x, %s%s; raise the limit if the kernel is meant to run that long",
-		k.where(in), k.Program.Name, limit, w.Block.Index, w.Index, in.PC, k.Program.Insts[hi].PC, in.String(), k.cuda(in))
+	return fmt.Errorf("%s: kernel %s: more than %d warp-instructions executed (step limit): block %d warp %d is in the loop at pc %#x to %#x, %s%s; raise the limit if the kernel is meant to run that long%s",
+		k.where(in), k.Program.Name, limit, w.Block.Index, w.Index, in.PC, k.Program.Insts[hi].PC, in.String(), k.cuda(in), k.Program.excerpt(in))
 }
 
 // loopAround is the innermost loop (target and backward branch) that contains the instruction; the instruction itself when there is none.

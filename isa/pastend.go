@@ -7,7 +7,7 @@ import "fmt"
 func (p *Program) checkEnd() error {
 	if past := p.reach(0, make([]bool, len(p.Insts))); past >= 0 {
 		in := &p.Insts[past]
-		return fmt.Errorf("%s: kernel %s, pc %#x: %s: control runs past the last instruction: the end of the code, with its EXIT, is missing", p.where(in), p.Name, in.PC, in.String())
+		return fmt.Errorf("%s: kernel %s, pc %#x: %s: control runs past the last instruction: the end of the code, with its EXIT, is missing%s", p.where(in), p.Name, in.PC, in.String(), p.excerpt(in))
 	}
 	return nil
 }

@@ -24,7 +24,7 @@ func (p *Program) Check(t *Target) error {
 			err = d.decode(k, in, &u)
 		}
 		if err != nil {
-			errs = append(errs, fmt.Errorf("%s: kernel %s, pc %#x: %s: %w", k.where(in), p.Name, in.PC, in.String(), err))
+			errs = append(errs, fmt.Errorf("%s: kernel %s, pc %#x: %s: %w%s", k.where(in), p.Name, in.PC, in.String(), err, p.excerpt(in)))
 			if len(errs) == most {
 				break
 			}

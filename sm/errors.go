@@ -16,11 +16,11 @@ import (
 type ExecutionError struct {
 	Cycle       uint64
 	Block, Warp int
-	Err         error // of the functional execution: names kernel, instruction, lane and position
+	Err         error // of the functional execution: names kernel, block, warp, instruction, lane and position
 }
 
 func (e *ExecutionError) Error() string {
-	return fmt.Sprintf("%v (block %d, warp %d, cycle %d)", e.Err, e.Block, e.Warp, e.Cycle)
+	return fmt.Sprintf("%v\n  at cycle %d", e.Err, e.Cycle)
 }
 
 // Unwrap gives the functional error.

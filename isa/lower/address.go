@@ -1,7 +1,6 @@
 package lower
 
 import (
-	"fmt"
 	"regexp"
 	"strconv"
 	"strings"
@@ -16,7 +15,7 @@ import (
 func (b *builder) mem(i int, space string) (word, string) {
 	a := b.arg(i)
 	if y := b.scope.lookup(b.f, a.Name); a.Kind == ptx.ArgName && y != nil && y.kind == symReg {
-		b.fail(a.Pos, fmt.Sprintf("the address in a register is written [%s]", a.Name))
+		b.fail(a.Pos, "the address in a register is written [%s]", a.Name)
 	}
 	if a.Kind == ptx.ArgName { // some compilers write the bare name of a variable as address
 		c := *a
@@ -29,7 +28,7 @@ func (b *builder) mem(i int, space string) (word, string) {
 	}
 	if a.Name == "" {
 		if space != "local" && space != "param" {
-			b.fail(a.Pos, fmt.Sprintf("[%d]: only .local memory has fixed addresses; name a variable or a register", a.Int))
+			b.fail(a.Pos, "[%d]: only .local memory has fixed addresses", a.Int).Advise("name a variable or a register")
 		}
 		if space == "const" || space == "param" {
 			return isa.C(paramOrConst(space), a.Int), space
@@ -38,7 +37,7 @@ func (b *builder) mem(i int, space string) (word, string) {
 	}
 	s := b.scope.lookup(b.f, a.Name)
 	if s == nil {
-		b.fail(a.Pos, undeclared(a.Name))
+		b.undeclared(a)
 		return isa.Mem(isa.RZ, 0, false), space
 	}
 	if s.kind == symReg {
@@ -57,7 +56,7 @@ func (b *builder) mem(i int, space string) (word, string) {
 	switch s.kind {
 	case symParam:
 		if len(s.words) > 0 {
-			b.fail(a.Pos, fmt.Sprintf("%s is a parameter in registers", a.Name))
+			b.fail(a.Pos, "%s is a parameter in registers", a.Name)
 			return rz, space
 		}
 		return isa.C(0, int64(b.t().ParamBase)+s.offset+a.Int), "param"
@@ -77,7 +76,7 @@ func (b *builder) mem(i int, space string) (word, string) {
 	case symGlobal:
 		return b.memAt(b.addressOf(&ptx.Arg{Pos: a.Pos, Name: a.Name}, s, 2), a.Int, "global"), "global"
 	}
-	b.fail(a.Pos, fmt.Sprintf("%s has no address", a.Name))
+	b.fail(a.Pos, "%s has no address", a.Name)
 	return rz, space
 }
 
@@ -90,16 +89,16 @@ func (b *builder) checkSpace(a *ptx.Arg, s *symbol, space string) {
 	if own == "param" && b.in.Op != "ld" && b.in.Op != "st" {
 		return // memoryAt knows
 	}
-	b.fail(a.Pos, fmt.Sprintf("%s is in .%s memory, which %s does not reach; write %s.%s", a.Name, own, b.in.Name(), b.in.Op, own))
+	b.fail(a.Pos, "%s is in .%s memory, which %s does not reach", a.Name, own, b.in.Name()).Advise("write %s.%s", b.in.Op, own)
 }
 
 // checkAddressRegister: registers of integers and of bits hold addresses.
 func (b *builder) checkAddressRegister(a *ptx.Arg, s *symbol) {
 	if s.pred {
-		b.fail(a.Pos, fmt.Sprintf("predicate %s used as address", a.Name))
+		b.fail(a.Pos, "predicate %s used as address", a.Name)
 	}
 	if valueTypes[s.typ].float() {
-		b.fail(a.Pos, fmt.Sprintf("%s, declared .%s, used as address", a.Name, s.typ))
+		b.fail(a.Pos, "%s, declared .%s, used as address", a.Name, s.typ)
 	}
 }
 
@@ -243,12 +242,12 @@ func (b *builder) addressOf(a *ptx.Arg, s *symbol, n int) []word {
 		lo, hi = isa.C(4, at), isa.C(4, at+4)
 	case symParam:
 		if s.words != nil {
-			b.fail(a.Pos, fmt.Sprintf("the address of %s, a parameter in registers, is not modelled", a.Name))
+			b.fail(a.Pos, "the address of %s, a parameter in registers, is not modelled", a.Name)
 			break
 		}
 		lo = immWord(b.t().ParamBase + uint32(s.offset)) // in constant bank 0, where ld.param reads
 	default:
-		b.fail(a.Pos, fmt.Sprintf("%s is no data operand", a.Name))
+		b.fail(a.Pos, "%s is no data operand", a.Name)
 	}
 	out := []word{lo, hi}
 	for len(out) < n {
@@ -281,7 +280,7 @@ func (b *builder) specialValue(a *ptx.Arg, n int) ([]word, bool) {
 	switch name {
 	case "%tid", "%ctaid", "%ntid", "%nctaid":
 		if axis < 0 || axis > 3 {
-			b.fail(a.Pos, name+" needs .x, .y or .z")
+			b.fail(a.Pos, "%s needs .x, .y or .z", name)
 			axis = 0
 		}
 		if axis == 3 {
@@ -341,11 +340,15 @@ func (b *builder) specialValue(a *ptx.Arg, n int) ([]word, bool) {
 var performanceMonitor = regexp.MustCompile(`^%pm[0-7](_64)?$`)
 
 // undeclared says that nothing has the name.
-func undeclared(name string) string {
-	if performanceMonitor.MatchString(name) {
-		return fmt.Sprintf("special register %s is not modelled: performance counters", name)
+func (b *builder) undeclared(a *ptx.Arg) {
+	switch {
+	case performanceMonitor.MatchString(a.Name):
+		b.fail(a.Pos, "special register %s is not modelled: performance counters", a.Name)
+	case ptx.IsSpecial(a.Name):
+		b.fail(a.Pos, "special register %s cannot stand here", specialName(a)).Advise("only mov and cvt read special registers, and nothing writes them")
+	default:
+		b.fail(a.Pos, "%q is not declared", a.Name)
 	}
-	return fmt.Sprintf("%q is not declared", name)
 }
 
 // dimWord is a word of blockDim or gridDim: in constant bank 0, on the first generation in a special register.

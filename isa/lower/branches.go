@@ -1,7 +1,6 @@
 package lower
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/sarchlab/smsim/isa"
@@ -28,7 +27,7 @@ func (c *compiler) exit() {
 func (c *compiler) labelBlock(a *ptx.Arg, name string) *block {
 	y := c.b.scope.lookup(c.f, name)
 	if y == nil || y.kind != symLabel {
-		c.b.fail(a.Pos, fmt.Sprintf("label %s is not defined in this body", name))
+		c.b.fail(a.Pos, "label %s is not defined in this body", name)
 		return nil
 	}
 	return y.blk
@@ -54,7 +53,7 @@ func (c *compiler) branchTable(in *ptx.Instr) {
 	}
 	y := b.scope.lookup(c.f, in.Args[1].Name)
 	if y == nil || y.kind != symTargets || len(y.names) == 0 {
-		b.fail(in.Args[1].Pos, fmt.Sprintf("%s is no list of .branchtargets", in.Args[1].Name))
+		b.fail(in.Args[1].Pos, "%s is no list of .branchtargets", in.Args[1].Name)
 		return
 	}
 	var targets []*block

@@ -1,7 +1,6 @@
 package lower
 
 import (
-	"fmt"
 	"math"
 
 	"github.com/sarchlab/smsim/isa"
@@ -124,16 +123,14 @@ func typeBits(typ string) int {
 // typeWords is the number of 32-bit words of a PTX type, at least 1.
 func typeWords(typ string) int { return max(1, (typeBits(typ)+31)/32) }
 
-// errorf is an error at the PTX instruction, with its text. It also becomes the builder's error.
-func (b *builder) errorf(format string, args ...any) error {
-	return b.fail(b.in.Pos, fmt.Sprintf(format, args...))
+// errorf is an error at the PTX instruction. It also becomes the builder's error.
+func (b *builder) errorf(format string, args ...any) *ptx.Error {
+	return b.fail(b.in.Pos, format, args...)
 }
 
-func (b *builder) fail(pos ptx.Pos, msg string) error {
-	e := &Error{File: b.f.m.File, Pos: pos, Msg: msg}
-	if b.in != nil {
-		e.Text = b.in.Text
-	}
+// fail is an error at a place, and the builder's if it is the first of the instruction. What to do is added with Advise.
+func (b *builder) fail(pos ptx.Pos, format string, args ...any) *ptx.Error {
+	e := b.f.m.Errorf(pos, "", format, args...)
 	if b.err == nil {
 		b.err = e
 	}
@@ -291,7 +288,7 @@ func (b *builder) value(a *ptx.Arg, typ string) []word {
 			return b.value(&a.Elems[0], typ)
 		}
 	}
-	b.fail(a.Pos, fmt.Sprintf("operand cannot be read as .%s", typ))
+	b.fail(a.Pos, "operand cannot be read as .%s", typ)
 	return zeros()
 }
 
@@ -355,13 +352,13 @@ func (b *builder) named(a *ptx.Arg, typ string, n, bits int) []word {
 		}
 	}
 	if s == nil {
-		b.fail(a.Pos, undeclared(a.Name))
+		b.undeclared(a)
 		return immWords(0, bits, n)
 	}
 	switch s.kind {
 	case symReg:
 		if s.pred {
-			b.fail(a.Pos, fmt.Sprintf("predicate %s used as a .%s operand", a.Name, typ))
+			b.fail(a.Pos, "predicate %s used as a .%s operand", a.Name, typ).Advise("selp.%s makes a number of a predicate", typ)
 			return immWords(0, bits, n)
 		}
 		if w := b.literalWords(a, n, bits); w != nil {
@@ -383,7 +380,7 @@ func (b *builder) regWords(a *ptx.Arg, s *symbol, typ string, n int) []word {
 		k := memberIndex(a.Member)
 		per := typeWords(s.typ)
 		if k < 0 || (k+1)*per > len(words) {
-			b.fail(a.Pos, fmt.Sprintf("%s has no element .%s", a.Name, a.Member))
+			b.fail(a.Pos, "%s has no element .%s", a.Name, a.Member)
 			k = 0
 		}
 		words = words[k*per : (k+1)*per]
@@ -396,7 +393,7 @@ func (b *builder) regWords(a *ptx.Arg, s *symbol, typ string, n int) []word {
 		out = append(out, isa.R(r))
 	}
 	if len(out) < n {
-		b.fail(a.Pos, fmt.Sprintf("%s is declared .%s, too narrow for .%s", a.Name, s.typ, typ))
+		b.fail(a.Pos, "%s is declared .%s, too narrow for .%s", a.Name, s.typ, typ).Advise(widthHint)
 		for len(out) < n {
 			out = append(out, rz)
 		}
@@ -427,7 +424,7 @@ func (b *builder) wideEnough(a *ptx.Arg, typ string) []word {
 	n := typeWords(typ)
 	w := b.allWords(a)
 	if len(w) > 0 && len(w) < n && b.err == nil {
-		b.fail(a.Pos, fmt.Sprintf("%s is declared .b%d, too narrow for .%s", a.Name, 32*len(w), typ))
+		b.fail(a.Pos, "%s is declared .b%d, too narrow for .%s", a.Name, 32*len(w), typ).Advise(widthHint)
 	}
 	for len(w) < n {
 		w = append(w, rz)
@@ -448,9 +445,9 @@ func (b *builder) allWords(a *ptx.Arg) []word {
 		s := b.scope.lookup(b.f, a.Name)
 		switch {
 		case s == nil:
-			b.fail(a.Pos, undeclared(a.Name))
+			b.undeclared(a)
 		case s.kind != symReg && len(s.words) == 0 || s.pred:
-			b.fail(a.Pos, fmt.Sprintf("%s is no data register", a.Name))
+			b.fail(a.Pos, "%s is no data register", a.Name)
 		default:
 			n := len(s.words)
 			if a.Member != "" && s.v != nil && s.v.Vector > 0 {
@@ -460,7 +457,7 @@ func (b *builder) allWords(a *ptx.Arg) []word {
 		}
 		return []word{rz, rz, rz, rz}
 	}
-	b.fail(a.Pos, "a register is needed here")
+	b.fail(a.Pos, "a register is needed here, not %s", a)
 	return []word{rz, rz, rz, rz}
 }
 
@@ -477,11 +474,11 @@ func (b *builder) predValue(a *ptx.Arg) word {
 		}
 		s := b.scope.lookup(b.f, a.Name)
 		if s == nil {
-			b.fail(a.Pos, fmt.Sprintf("predicate %q is not declared", a.Name))
+			b.fail(a.Pos, "predicate %q is not declared", a.Name)
 			return pt
 		}
 		if !s.pred {
-			b.fail(a.Pos, fmt.Sprintf("%s is no predicate", a.Name))
+			b.fail(a.Pos, "%s is no predicate", a.Name).Advise(predicateHint)
 			return pt
 		}
 		w := isa.P(s.words[0])
@@ -490,7 +487,7 @@ func (b *builder) predValue(a *ptx.Arg) word {
 		}
 		return w
 	}
-	b.fail(a.Pos, "a predicate is needed here")
+	b.fail(a.Pos, "a predicate is needed here, not %s", a).Advise(predicateHint)
 	return pt
 }
 
@@ -500,7 +497,7 @@ func (b *builder) predDestination(a *ptx.Arg) word {
 	}
 	w := b.predValue(a)
 	if w.Is(isa.Neg) || a.Kind == ptx.ArgInt {
-		b.fail(a.Pos, "a predicate register is needed as destination")
+		b.fail(a.Pos, "a predicate register is needed as destination, not %s", a)
 	}
 	return w
 }

@@ -196,7 +196,7 @@ func (c *compiler) standardBody(inner *scope) {
 	for _, list := range [][]*ptx.Var{f.src.Params, f.src.Returns} {
 		for _, v := range list {
 			if err := inner.declare(f, v); err != nil {
-				c.reportAt(v.Pos, "", "%v", err)
+				c.report(c.f.m.Errorf(v.Pos, "", "%v", err))
 				return
 			}
 		}

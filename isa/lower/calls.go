@@ -25,7 +25,7 @@ func (c *compiler) call(in *ptx.Instr, s *scope) {
 		return
 	case y.fn.Body == nil:
 		if !c.driverCall(in, y.fn) {
-			b.errorf("function %s has no body in this file; link it before simulating", y.name)
+			b.errorf("function %s has no body in this file", y.name).Advise(linkHint)
 		}
 		return
 	}

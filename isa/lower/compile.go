@@ -98,13 +98,11 @@ func compile(m *ptx.Module, src *ptx.Func, t *isa.Target, opt Options, how strat
 	}
 	f.finish(p, regs, opt)
 	if p.LocalBytes > t.MaxLocalBytes {
-		return nil, false, &ErrorList{Kernel: src.Name, Target: t.Name, Errs: []error{&Error{File: m.File, Pos: src.Pos,
-			Msg: fmt.Sprintf("local memory of %d bytes a thread is over the target's limit of %d", p.LocalBytes, t.MaxLocalBytes)}}}
+		return nil, false, f.refused(m.Errorf(src.Pos, "", "local memory of %d bytes a thread is over the target's limit of %d", p.LocalBytes, t.MaxLocalBytes))
 	}
 	if p.SharedBytes > staticShared && t.SM >= 20 { // older targets have less in all, which the launch checks
-		return nil, false, &ErrorList{Kernel: src.Name, Target: t.Name, Errs: []error{&Error{File: m.File, Pos: src.Pos,
-			Msg: fmt.Sprintf("kernel %s declares %d bytes of shared memory, of which %d is the most: declare it .extern .shared and give its size at the launch",
-				src.Name, p.SharedBytes, staticShared)}}}
+		return nil, false, f.refused(m.Errorf(src.Pos, "declare it .extern .shared and give its size at the launch",
+			"kernel %s declares %d bytes of shared memory, of which %d is the most", src.Name, p.SharedBytes, staticShared))
 	}
 	if err := AddControl(p, t); err != nil {
 		return nil, false, err
@@ -181,7 +179,7 @@ func (u *unitInfo) back(opt Options, limit int) (regs int, err error) {
 		g.adopt(last)
 		n, err := g.allocateCode(opt, limit)
 		if err != nil {
-			return 0, &ErrorList{Kernel: kernel.src.Name, Target: kernel.t.Name, Errs: []error{&Error{File: g.m.File, Pos: g.src.Pos, Msg: err.Error()}}}
+			return 0, kernel.refused(g.m.Errorf(g.src.Pos, "", "%v", err))
 		}
 		regs, last = max(regs, n), g
 	}
@@ -351,7 +349,7 @@ func (f *fn) front(p *isa.Program) error {
 			continue
 		}
 		if g.src.Body == nil {
-			errs = append(errs, &Error{File: f.m.File, Pos: g.src.Pos, Msg: fmt.Sprintf("function %s has no body in this file; link it before simulating", g.src.Name)})
+			errs = append(errs, f.m.Errorf(g.src.Pos, linkHint, "function %s has no body in this file", g.src.Name))
 			continue
 		}
 		g.adopt(last)
@@ -360,7 +358,7 @@ func (f *fn) front(p *isa.Program) error {
 	}
 	f.adopt(last)
 	if errs = mergeErrors(checkNames(f.m, f.src), errs); len(errs) > 0 {
-		return &ErrorList{Kernel: f.src.Name, Target: f.t.Name, Errs: errs}
+		return f.refused(errs...)
 	}
 	if f.link.frames() > 1 && f.t.SM < 30 { // with calls it grows down from the top
 		f.blocks[0].insts[0].Src[0] = isa.C(1, 0x100)
@@ -400,10 +398,6 @@ type compiler struct {
 
 func (c *compiler) report(err error) { *c.errs = append(*c.errs, err) }
 
-func (c *compiler) reportAt(pos ptx.Pos, text, format string, args ...any) {
-	c.report(&Error{File: c.f.m.File, Pos: pos, Text: text, Msg: fmt.Sprintf(format, args...)})
-}
-
 // block translates the statements of one { } in a scope of its own.
 func (c *compiler) block(body *ptx.Block, parent *scope) {
 	s := newScope(parent)
@@ -431,7 +425,7 @@ func (c *compiler) block(body *ptx.Block, parent *scope) {
 		switch x := st.(type) {
 		case *ptx.Var:
 			if err := s.declare(c.f, x); err != nil {
-				c.reportAt(x.Pos, "", "%v", err)
+				c.report(c.f.m.Errorf(x.Pos, "", "%v", err))
 			}
 		case *ptx.Label:
 			if y := s.names[x.Name]; y.kind == symLabel {
@@ -500,11 +494,13 @@ func (c *compiler) instr(in *ptx.Instr, s *scope) {
 	}
 	if err != nil {
 		if msg := unknownModifier(in); msg != "" && selectors[in.Op] != nil && !strings.Contains(err.Error(), "not modelled") {
-			err = errors.New(msg)
+			err = c.f.m.Errorf(in.Pos, "", "%s", msg)
 		}
-		var e *Error
-		if !errors.As(err, &e) {
-			err = &Error{File: c.f.m.File, Pos: in.Pos, Text: in.Text, Msg: err.Error()}
+		if !errors.As(err, new(*ptx.Error)) {
+			err = c.f.m.Errorf(in.Pos, "", "%v", err)
+		}
+		if p := new(*ptx.Error); errors.As(err, p) && strings.Contains((*p).Msg, "not modelled") {
+			(*p).Advise(modelledHint)
 		}
 		c.report(err)
 	}

@@ -3,27 +3,10 @@ package lower
 import (
 	"fmt"
 	"strings"
-
-	"github.com/sarchlab/smsim/isa/ptx"
 )
 
-// Error is a reason why a kernel cannot be lowered, at a place in its PTX text.
-type Error struct {
-	File string
-	Pos  ptx.Pos
-	Text string // the statement, "" when there is none
-	Msg  string
-}
-
-func (e *Error) Error() string {
-	s := fmt.Sprintf("%s:%d:%d: %s", e.File, e.Pos.Line, e.Pos.Col, e.Msg)
-	if e.Text != "" {
-		s += "\n\t" + strings.TrimSpace(e.Text)
-	}
-	return s
-}
-
-// ErrorList holds every reason found in one kernel, in the order of its text.
+// ErrorList holds every reason found in one kernel, in the order of its text: a *ptx.Error each, which has the place, the
+// line and what to do.
 type ErrorList struct {
 	Kernel string
 	Target string
@@ -49,6 +32,20 @@ func (l *ErrorList) Error() string {
 	}
 	return strings.TrimRight(sb.String(), "\n")
 }
+
+// refused is the error of a kernel for the reasons given.
+func (f *fn) refused(errs ...error) *ErrorList {
+	return &ErrorList{Kernel: f.src.Name, Target: f.t.Name, Errs: errs}
+}
+
+// What to do about errors that several rules make.
+const (
+	linkHint      = "put the functions into one PTX file: smsim does not link"
+	gateHint      = "raise .version and .target at the head of the module, or compile for a newer architecture"
+	widthHint     = "declare a wider register, or convert with cvt"
+	predicateHint = "setp makes predicates; declare them .reg .pred"
+	modelledHint  = "integer kernels are modelled; docs/validation.md says what is not"
+)
 
 // Unwrap gives the single errors to errors.Is and errors.As.
 func (l *ErrorList) Unwrap() []error { return l.Errs }

@@ -158,7 +158,7 @@ func TestFeatures(t *testing.T) {
 	}
 }
 
-// checkMessage wants one error of the list to say so at a place in the file.
+// checkMessage wants one error of the list to say so at a place in the file: the message and, behind "; hint: ", what to do.
 func checkMessage(t *testing.T, sm int, err error, want string) {
 	t.Helper()
 	var list *ErrorList
@@ -167,7 +167,8 @@ func checkMessage(t *testing.T, sm int, err error, want string) {
 		return
 	}
 	for _, e := range list.Errs {
-		if s := e.Error(); strings.HasPrefix(s, "case.ptx:") && strings.Contains(s, want) {
+		var p *ptx.Error
+		if errors.As(e, &p) && p.File == "case.ptx" && p.Line != "" && strings.Contains(p.Msg+"; hint: "+p.Hint, want) {
 			return
 		}
 	}

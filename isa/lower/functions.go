@@ -305,7 +305,7 @@ func (c *compiler) indirectCall(in *ptx.Instr, s *scope) {
 		for i, n := range list.names {
 			fu := functionNamed(c.f.m, n)
 			if fu == nil || fu.Body == nil {
-				b.errorf("function %s of .calltargets has no body in this file; link it before simulating", n)
+				b.errorf("function %s of .calltargets has no body in this file", n).Advise(linkHint)
 				return
 			}
 			c.f.functionSlot(fu)
@@ -348,7 +348,7 @@ func (c *compiler) privateBody(inner *scope) {
 		var all []word
 		for _, v := range list {
 			if err := inner.declare(f, v); err != nil {
-				c.reportAt(v.Pos, "", "%v", err)
+				c.report(c.f.m.Errorf(v.Pos, "", "%v", err))
 				return nil
 			}
 			w := c.symWords(inner.names[v.Name])

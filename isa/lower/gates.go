@@ -2,7 +2,6 @@ package lower
 
 import (
 	_ "embed"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -130,11 +129,11 @@ func (b *builder) checkGates(in *ptx.Instr) {
 	}
 	switch {
 	case version != "" && sm > 0:
-		b.fail(in.Pos, fmt.Sprintf("%s needs .version %s and .target sm_%d or newer; the module says .version %d.%d and .target %s", name, version, sm, m.Major, m.Minor, m.Target))
+		b.fail(in.Pos, "%s needs .version %s and .target sm_%d or newer; the module says .version %d.%d and .target %s", name, version, sm, m.Major, m.Minor, m.Target).Advise(gateHint)
 	case version != "":
-		b.fail(in.Pos, fmt.Sprintf("%s needs .version %s or newer; the module says .version %d.%d", name, version, m.Major, m.Minor))
+		b.fail(in.Pos, "%s needs .version %s or newer; the module says .version %d.%d", name, version, m.Major, m.Minor).Advise(gateHint)
 	case sm > 0:
-		b.fail(in.Pos, fmt.Sprintf("%s needs .target sm_%d or newer; the module says .target %s", name, sm, m.Target))
+		b.fail(in.Pos, "%s needs .target sm_%d or newer; the module says .target %s", name, sm, m.Target).Advise(gateHint)
 	}
 }
 

@@ -40,7 +40,7 @@ func Data(m *ptx.Module, t *isa.Target) (*ModuleData, error) {
 		functions := len(f.link.data)
 		y, err := f.placeVar(v)
 		if err != nil {
-			return nil, &Error{File: m.File, Pos: v.Pos, Msg: err.Error()}
+			return nil, m.Errorf(v.Pos, "", "%v", err)
 		}
 		for _, r := range f.link.data[functions:] {
 			at := r.reloc

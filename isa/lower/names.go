@@ -62,22 +62,18 @@ func mergeErrors(names, found []error) []error {
 	}
 	out := names
 	for _, e := range found {
-		var l *Error
-		if errors.As(e, &l) && line[l.Pos.Line] {
+		var p *ptx.Error
+		if errors.As(e, &p) && line[p.Pos.Line] {
 			continue
 		}
 		out = append(out, e)
 	}
 	pos := func(e error) ptx.Pos {
 		var p *ptx.Error
-		var l *Error
-		switch {
-		case errors.As(e, &p):
-			return p.Pos
-		case errors.As(e, &l):
-			return l.Pos
+		if !errors.As(e, &p) {
+			return ptx.Pos{}
 		}
-		return ptx.Pos{}
+		return p.Pos
 	}
 	sort.SliceStable(out, func(i, j int) bool {
 		a, b := pos(out[i]), pos(out[j])

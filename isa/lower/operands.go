@@ -40,7 +40,7 @@ var discards = map[string]bool{"atom": true, "match": true, "elect": true, "mbar
 func (b *builder) checkBare(in *ptx.Instr) {
 	b.checkSyntax(in)
 	if len(in.Args) > 0 {
-		b.fail(in.Args[0].Pos, fmt.Sprintf("%s takes no operands", in.Op))
+		b.fail(in.Args[0].Pos, "%s takes no operands", in.Op)
 	}
 }
 
@@ -98,7 +98,7 @@ func (b *builder) checkOperand(in *ptx.Instr, i int, a *ptx.Arg, word string, de
 	switch a.Kind {
 	case ptx.ArgSink:
 		if dest && !discards[in.Op] {
-			b.fail(a.Pos, fmt.Sprintf("%s cannot throw its result away: name a register instead of _", in.Name()))
+			b.fail(a.Pos, "%s cannot throw its result away", in.Name()).Advise("name a register instead of _")
 		}
 	case ptx.ArgInt, ptx.ArgFloat:
 		b.checkLiteral(in, i, a, o, dest)
@@ -108,12 +108,12 @@ func (b *builder) checkOperand(in *ptx.Instr, i int, a *ptx.Arg, word string, de
 		case y == nil && ptx.IsSpecial(a.Name):
 			b.checkSpecial(in, i, a)
 		case o.only == 'l':
-			b.fail(a.Pos, fmt.Sprintf("operand %d of %s must be a literal", i+1, in.Name()))
+			b.fail(a.Pos, "operand %d of %s must be a literal", i+1, in.Name())
 		case y == nil || y.pred:
 		case y.kind == symReg, y.kind == symParam && len(y.words) > 0:
 			b.checkRegister(in, i, a, y, o)
 		case in.Op != "mov" && !(in.Op == "st" && in.Has("param")) && in.Op != "cvta":
-			b.fail(a.Pos, fmt.Sprintf("operand %d of %s must be a register or a literal: move the address of %s to a register first", i+1, in.Name(), a.Name))
+			b.fail(a.Pos, "operand %d of %s must be a register or a literal", i+1, in.Name()).Advise("move the address of %s to a register first", a.Name)
 		}
 	case ptx.ArgVector:
 		if in.Op == "mov" && len(a.Elems) > 0 && !strings.HasPrefix(in.Mods[0], "v") {
@@ -127,7 +127,7 @@ func (b *builder) checkElements(in *ptx.Instr, i int, a *ptx.Arg, t vtype, dest 
 	b.checkAlike(in, a)
 	elem, ok := valueTypes[fmt.Sprint("b", t.bits/len(a.Elems))]
 	if !ok || t.kind != 'b' {
-		b.fail(a.Pos, fmt.Sprintf("%s has no list of %d registers: of bits, such as .b32 and .b64, mov packs halves, quarters and bytes", in.Name(), len(a.Elems)))
+		b.fail(a.Pos, "%s has no list of %d registers: of bits, such as .b32 and .b64, mov packs halves, quarters and bytes", in.Name(), len(a.Elems))
 		return
 	}
 	for k := range a.Elems {
@@ -186,7 +186,7 @@ func (b *builder) checkRegister(in *ptx.Instr, i int, a *ptx.Arg, y *symbol, o o
 		have.kind = 'b'
 	}
 	if o.fixed && o.t.kind == 'u' && have.packed {
-		b.fail(a.Pos, fmt.Sprintf("operand %d of %s is .%s, but %s is declared .%s; it takes %s", i+1, in.Name(), o.t.name, a.Name, y.typ, o.takes()))
+		b.fail(a.Pos, "operand %d of %s is .%s, but %s is declared .%s", i+1, in.Name(), o.t.name, a.Name, y.typ).Advise("it takes %s", o.takes())
 		return
 	}
 	fits := have.bits == o.t.bits || o.wider && have.bits > o.t.bits
@@ -199,7 +199,7 @@ func (b *builder) checkRegister(in *ptx.Instr, i int, a *ptx.Arg, y *symbol, o o
 		fits = fits && (have.kind == 'b' || have.name == o.t.name)
 	}
 	if !fits {
-		b.fail(a.Pos, fmt.Sprintf("operand %d of %s is .%s, but %s is declared .%s; it takes %s", i+1, in.Name(), o.t.name, a.Name, y.typ, o.takes()))
+		b.fail(a.Pos, "operand %d of %s is .%s, but %s is declared .%s", i+1, in.Name(), o.t.name, a.Name, y.typ).Advise("it takes %s", o.takes())
 	}
 }
 
@@ -234,21 +234,21 @@ func (b *builder) checkLiteral(in *ptx.Instr, i int, a *ptx.Arg, o operandType, 
 	}
 	switch {
 	case o.only == 'r':
-		b.fail(a.Pos, fmt.Sprintf("operand %d of %s must be a register: move the literal to one first", i+1, in.Name()))
+		b.fail(a.Pos, "operand %d of %s must be a register", i+1, in.Name()).Advise("move the literal to one first")
 	case a.Kind == ptx.ArgInt && o.t.packed && !o.t.float():
-		b.fail(a.Pos, fmt.Sprintf("operand %d of %s is .%s, of which there are no literals: move its bits to a register first", i+1, in.Name(), o.t.name))
+		b.fail(a.Pos, "operand %d of %s is .%s, of which there are no literals", i+1, in.Name(), o.t.name).Advise("move its bits to a register first")
 	case o.most > 0 && a.Kind == ptx.ArgInt && (v < 0 || v > o.most):
-		b.fail(a.Pos, fmt.Sprintf("operand %d of %s is %d; a literal here is 0 to %d", i+1, in.Name(), v, o.most))
+		b.fail(a.Pos, "operand %d of %s is %d", i+1, in.Name(), v).Advise("a literal here is 0 to %d", o.most)
 	case dest:
-		b.fail(a.Pos, fmt.Sprintf("operand %d of %s is its result: name a register", i+1, in.Name()))
+		b.fail(a.Pos, "operand %d of %s is its result", i+1, in.Name()).Advise("name a register")
 	case a.Kind == ptx.ArgInt && o.t.float() && o.t.bits >= 32 && !o.t.packed:
-		b.fail(a.Pos, fmt.Sprintf("operand %d of %s is .%s, not an integer: write %d.0 or its bits as %s", i+1, in.Name(), o.t.name, a.Int, hexForm(o.t)))
+		b.fail(a.Pos, "operand %d of %s is .%s, not an integer", i+1, in.Name(), o.t.name).Advise("write %d.0 or its bits as %s", a.Int, hexForm(o.t))
 	case o.t.float() && (o.t.bits < 32 || o.t.packed && o.t.bits == 32):
-		b.fail(a.Pos, fmt.Sprintf("operand %d of %s is .%s, of which there are no literals: move its bits to a register first", i+1, in.Name(), o.t.name))
+		b.fail(a.Pos, "operand %d of %s is .%s, of which there are no literals", i+1, in.Name(), o.t.name).Advise("move its bits to a register first")
 	case a.Kind == ptx.ArgFloat && o.t.kind == 'b' && (o.t.bits != 64 && !(o.t.bits == 32 && a.HexFloat && a.Single) || o.t.bits == 64 && a.HexFloat && a.Single):
-		b.fail(a.Pos, fmt.Sprintf("operand %d of %s is .%s: write the bits of a number as an integer, of .b32 as 0f and of .b64 as 0d with their hexadecimal digits", i+1, in.Name(), o.t.name))
+		b.fail(a.Pos, "operand %d of %s is .%s, of which this floating-point literal does not give the bits", i+1, in.Name(), o.t.name).Advise("write the bits of a number as an integer, of .b32 as 0f and of .b64 as 0d with their hexadecimal digits")
 	case a.Kind == ptx.ArgFloat && (o.t.kind == 'u' || o.t.kind == 's'):
-		b.fail(a.Pos, fmt.Sprintf("operand %d of %s is .%s, not a floating-point number: convert it or write its bits as an integer", i+1, in.Name(), o.t.name))
+		b.fail(a.Pos, "operand %d of %s is .%s, not a floating-point number", i+1, in.Name(), o.t.name).Advise("convert it or write its bits as an integer")
 	}
 }
 

@@ -44,11 +44,11 @@ func (b *builder) checkAlike(in *ptx.Instr, a *ptx.Arg) (kind byte) {
 		}
 		switch {
 		case t.bits != 0 && bits != 0 && t.bits != bits:
-			b.fail(a.Elems[k].Pos, fmt.Sprintf("element %d of the list is %s, one before it %s: the elements of %s must have one width", k+1, t.name, wide, in.Name()))
+			b.fail(a.Elems[k].Pos, "element %d of the list is %s, one before it %s: the elements of %s must have one width", k+1, t.name, wide, in.Name())
 		case group == 'b':
 			anyBits = true
 		case kind != 0 && group != kind:
-			b.fail(a.Elems[k].Pos, fmt.Sprintf("element %d of the list is %s, one before it %s: the elements of %s must be of one kind", k+1, t.name, typed, in.Name()))
+			b.fail(a.Elems[k].Pos, "element %d of the list is %s, one before it %s: the elements of %s must be of one kind", k+1, t.name, typed, in.Name())
 		default:
 			kind, typed = group, t.name
 		}
@@ -84,7 +84,7 @@ func (b *builder) checkCoordinates(in *ptx.Instr, i int, a *ptx.Arg, word string
 		case e.Kind == ptx.ArgName && y != nil && !y.pred && y.kind == symReg:
 			have := valueTypes[y.typ]
 			if have.bits != 32 || have.float() && !have.packed && !o.t.float() || have.packed && (o.t.float() || o.fixed) {
-				b.fail(e.Pos, fmt.Sprintf("coordinate %s of %s is declared .%s; coordinates are .%s, in registers of 32 bits", e.Name, in.Name(), y.typ, o.t.name))
+				b.fail(e.Pos, "coordinate %s of %s is declared .%s; coordinates are .%s, in registers of 32 bits", e.Name, in.Name(), y.typ, o.t.name)
 			}
 		}
 	}
@@ -98,9 +98,9 @@ func (b *builder) checkSpecial(in *ptx.Instr, i int, a *ptx.Arg) {
 	}
 	switch {
 	case in.Op != "mov" && in.Op != "cvt" || in.Op == "cvt" && to.float() || t.float():
-		b.fail(a.Pos, fmt.Sprintf("operand %d of %s is special register %s, which only mov and cvt read, as an integer: move it to a register first", i+1, in.Name(), specialName(a)))
+		b.fail(a.Pos, "operand %d of %s is special register %s, which only mov and cvt read, as an integer", i+1, in.Name(), specialName(a)).Advise("move it to a register first")
 	case !slices.Contains(specialBits(a.Name), t.bits):
-		b.fail(a.Pos, fmt.Sprintf("operand %d of %s is .%s, but special register %s has %s bits", i+1, in.Name(), t.name, specialName(a), bitsText(specialBits(a.Name))))
+		b.fail(a.Pos, "operand %d of %s is .%s, but special register %s has %s bits", i+1, in.Name(), t.name, specialName(a), bitsText(specialBits(a.Name)))
 	}
 }
 
@@ -142,9 +142,9 @@ func (b *builder) checkPolicy(in *ptx.Instr, a *ptx.Arg) {
 	y := b.scope.lookup(b.f, a.Name)
 	switch {
 	case !in.Has("L2::cache_hint"):
-		b.fail(a.Pos, fmt.Sprintf("%s takes no further operand; with a cache policy it is %s.L2::cache_hint", in.Name(), in.Op))
+		b.fail(a.Pos, "%s takes no further operand; with a cache policy it is %s.L2::cache_hint", in.Name(), in.Op)
 	case a.Kind != ptx.ArgName || y == nil || y.kind != symReg || valueTypes[y.typ].bits != 64 || valueTypes[y.typ].float():
-		b.fail(a.Pos, fmt.Sprintf("the cache policy of %s is a register of 64 bits", in.Name()))
+		b.fail(a.Pos, "the cache policy of %s is a register of 64 bits", in.Name())
 	}
 }
 
@@ -158,6 +158,6 @@ func (b *builder) checkHint(in *ptx.Instr) {
 		n = 4
 	}
 	if in.Has("L2::cache_hint") && len(in.Args) < n {
-		b.fail(in.Pos, fmt.Sprintf("%s lacks its last operand, the cache policy in a register of 64 bits (createpolicy makes one)", in.Name()))
+		b.fail(in.Pos, "%s lacks its last operand, the cache policy in a register of 64 bits (createpolicy makes one)", in.Name())
 	}
 }

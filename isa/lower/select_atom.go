@@ -40,11 +40,11 @@ func ruleAtom(result bool) rule {
 			return
 		}
 		if types := strings.Fields(atomTypes[name]); !slices.Contains(types, t.name) {
-			x.fail("%s.%s has no type .%s; it takes %s", x.in.Op, name, t.name, oneOf(types))
+			x.fail("%s.%s has no type .%s", x.in.Op, name, t.name).Advise("it takes %s", oneOf(types))
 			return
 		}
 		if !result && (name == "exch" || name == "cas") {
-			x.fail("red has no .%s: without its result use atom with _ as destination", name)
+			x.fail("red has no .%s", name).Advise("without its result use atom with _ as destination")
 			return
 		}
 		n := 2

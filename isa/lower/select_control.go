@@ -70,7 +70,7 @@ func (x *expander) barrierCount(i int) word {
 func (x *expander) noteBarrier(id word) {
 	if v, ok := constant(id); ok {
 		if v > 15 {
-			x.fail("barrier %d does not exist; a block has barriers 0 to 15", v)
+			x.fail("barrier %d does not exist", v).Advise("a block has barriers 0 to 15")
 			return
 		}
 		x.f.barriers = max(x.f.barriers, int(v)+1)

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/sarchlab/smsim/isa"
+	"github.com/sarchlab/smsim/isa/ptx"
 )
 
 // expander carries one PTX instruction through its selection rule. It embeds the builder and adds the
@@ -75,7 +76,7 @@ func (x *expander) restoreCC(c word) {
 }
 
 // fail records the first error of the instruction.
-func (x *expander) fail(format string, args ...any) { x.errorf(format, args...) }
+func (x *expander) fail(format string, args ...any) *ptx.Error { return x.errorf(format, args...) }
 
 // args checks the number of operands.
 func (x *expander) args(from, to int) bool {
@@ -184,14 +185,14 @@ func (x *expander) typ(allowed string) vtype {
 				return t
 			}
 		}
-		x.fail("%s has no type .%s; it takes .%s", x.in.Op, m, strings.Join(strings.Fields(allowed), ", ."))
+		x.fail("%s has no type .%s", x.in.Op, m).Advise("it takes .%s", strings.Join(strings.Fields(allowed), ", ."))
 		return t
 	}
 	if first := nthType(x.in, 0); first != "" {
-		x.fail("%s has one type, .%s, and needs another: one of .%s", x.in.Op, first, strings.Join(strings.Fields(allowed), ", ."))
+		x.fail("%s has one type, .%s, and needs another", x.in.Op, first).Advise("add one of .%s", strings.Join(strings.Fields(allowed), ", ."))
 		return valueTypes["b32"]
 	}
-	x.fail("%s lacks a type: one of .%s", x.in.Op, strings.Join(strings.Fields(allowed), ", ."))
+	x.fail("%s lacks a type", x.in.Op).Advise("add one of .%s", strings.Join(strings.Fields(allowed), ", ."))
 	return valueTypes["b32"]
 }
 

@@ -287,7 +287,7 @@ func floatDiv(x *expander) {
 // divF32 is the rounded quotient, computed in f64: rounding its 53 bits to 24 once more is still right, as 53 >= 2*24+2.
 func (x *expander) divF32(d, a, b word, round isa.Round) {
 	if !x.t().Has(isa.OpDADD) {
-		x.fail("a rounded division needs f64 arithmetic, which %s lacks; use div.full.f32", x.t().Name)
+		x.fail("a rounded division needs f64 arithmetic, which %s lacks", x.t().Name).Advise("use div.full.f32")
 		return
 	}
 	q := x.regs(2)

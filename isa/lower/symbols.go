@@ -282,7 +282,7 @@ func (f *fn) placeTexture(y *symbol) {
 func (f *fn) placeUsed(y *symbol) {
 	placed, err := f.placeVar(y.v)
 	if err != nil {
-		f.errs = append(f.errs, &Error{File: f.m.File, Pos: y.v.Pos, Msg: err.Error()})
+		f.errs = append(f.errs, f.m.Errorf(y.v.Pos, "", "%v", err))
 		y.kind = symConst
 		return
 	}

@@ -2,7 +2,6 @@ package lower
 
 import (
 	_ "embed"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -166,5 +165,5 @@ func (b *builder) checkSyntax(in *ptx.Instr) {
 			likely = append(likely, f.text)
 		}
 	}
-	b.fail(in.Pos, fmt.Sprintf("%s has modifiers that do not go together, or lacks one: write %s", in.Name(), strings.Join(likely[:min(3, len(likely))], " or ")))
+	b.fail(in.Pos, "%s has modifiers that do not go together, or lacks one", in.Name()).Advise("write %s", strings.Join(likely[:min(3, len(likely))], " or "))
 }

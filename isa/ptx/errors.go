@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/sarchlab/smsim/isa/excerpt"
 )
 
 // maxErrors is how many errors of one file are reported; more would only repeat the first ones' cause.
@@ -22,14 +24,19 @@ type Error struct {
 func (e *Error) Error() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s:%s: %s", e.File, e.Pos, e.Msg)
-	if e.Line != "" {
-		line, caret := excerpt(e.Line, e.Pos.Col)
-		b.WriteString("\n    " + line + "\n    " + caret)
-	}
+	b.WriteString(excerpt.Lines(e.Line, e.Pos.Col))
 	if e.Hint != "" {
 		b.WriteString("\n  hint: " + e.Hint)
 	}
 	return b.String()
+}
+
+// Advise gives the error a hint, what to do, unless it has one.
+func (e *Error) Advise(format string, args ...any) *Error {
+	if e.Hint == "" {
+		e.Hint = printable(fmt.Sprintf(format, args...))
+	}
+	return e
 }
 
 // Errors is what Parse and Check return: one to 20 errors in source order.
@@ -74,51 +81,6 @@ func printable(s string) string {
 		s = strings.ToValidUTF8(s[:most], "") + "..."
 	}
 	return s
-}
-
-// excerptWidth is how much of a long line (generated data tables) an error shows.
-const excerptWidth = 120
-
-// excerpt cuts the part of a line around the column (bytes, from 1) and makes the line with the caret below it.
-// Tabs are kept in both, so that the caret stands right in any terminal; control characters become '?'.
-func excerpt(line string, col int) (text, caret string) {
-	at := min(max(col-1, 0), len(line))
-	start, end := 0, len(line)
-	prefix, suffix := "", ""
-	if len(line) > excerptWidth {
-		start = max(0, at-excerptWidth/2)
-		end = min(len(line), start+excerptWidth)
-		for start > 0 && !utf8.RuneStart(line[start]) {
-			start--
-		}
-		for end < len(line) && !utf8.RuneStart(line[end]) {
-			end++
-		}
-		if start > 0 {
-			prefix = "..."
-		}
-		if end < len(line) {
-			suffix = "..."
-		}
-	}
-	var t, c strings.Builder
-	t.WriteString(prefix)
-	c.WriteString(strings.Repeat(" ", len(prefix)))
-	for i, r := range line[start:end] {
-		switch {
-		case r == '\t':
-		case r < ' ' || r == 0x7f || r == utf8.RuneError:
-			r = '?'
-		}
-		t.WriteRune(r)
-		if start+i < at {
-			if r != '\t' {
-				r = ' '
-			}
-			c.WriteRune(r)
-		}
-	}
-	return t.String() + suffix, c.String() + "^"
 }
 
 // quote shows a piece of text in a message, cut if long.

@@ -40,7 +40,7 @@ func (r *reader) maxasHeader(n int, s string) error {
 	figure := func(what string, most int) (int, error) {
 		v, err := strconv.Atoi(m[2])
 		if err != nil || v < 0 || v > most {
-			return 0, &Error{File: r.File, Line: n, Col: strings.LastIndex(s, m[2]) + 1, Msg: fmt.Sprintf("%s is a number of %s, 0 to %d, not %s", m[1], what, most, m[2]), Text: s}
+			return 0, r.errorIn(n, strings.LastIndex(s, m[2])+1, "", "%s is a number of %s, 0 to %d, not %s", m[1], what, most, m[2])
 		}
 		return v, nil
 	}

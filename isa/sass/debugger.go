@@ -33,7 +33,7 @@ func (r *reader) debuggerLine(n int, s string) (taken bool, err error) {
 	}
 	offset, err := strconv.ParseUint("0"+m[2], 10, 31)
 	if err != nil {
-		return true, &Error{File: r.File, Line: n, Col: 1, Msg: fmt.Sprintf("offset %s is no place in a function", m[2]), Text: s}
+		return true, r.errorIn(n, 1, againHint, "offset %s is no place in a function", m[2])
 	}
 	if name := m[1]; name != "" && (r.f == nil || r.f.Name != name) {
 		r.start(name, n)
@@ -46,5 +46,6 @@ var reReading = regexp.MustCompile(`^\S+ on sm_\d+ \([A-Za-z]+\): \d+ instructio
 
 // forPeople is the error for output of `smsim disasm` that is not meant to be read again.
 func (l *Listing) forPeople(n int, s, what string) error {
-	return &Error{File: l.File, Line: n, Col: 1, Msg: "this is " + what + " of smsim disasm, which leaves out constants and shared memory: make the listing with smsim disasm --format sass", Text: s}
+	return &Error{File: l.File, Line: n, Col: 1, Text: s, Msg: "this is " + what + " of smsim disasm, which leaves out constants and shared memory",
+		Hint: "make the listing with smsim disasm --format sass"}
 }

@@ -53,20 +53,20 @@ type jsonReader struct {
 
 // readJSON reads nvdisasm -json.
 func (r *reader) readJSON(text []byte) error {
+	text = bytes.TrimRight(text, " \t\r\n") // an error at the end is then on the last line
 	j := &jsonReader{reader: r, text: text, dec: json.NewDecoder(bytes.NewReader(text)), line: 1}
 	var head jsonHead
 	if err := j.delim('['); err != nil {
 		return err
 	}
-	at := j.fault("")
+	line, col := j.place()
 	if err := j.value(&head); err != nil {
 		return err
 	}
 	if v := head.SM.Version; v.Major > 0 {
 		sm := 10*v.Major + v.Minor
 		if !slices.Contains(targets, sm) {
-			at.(*Error).Msg = fmt.Sprintf("the SM version is %d.%d, which is no target: known are sm_%d to sm_%d (smsim arch list)", v.Major, v.Minor, targets[0], targets[len(targets)-1])
-			return at
+			return j.errorIn(line, col, targetHint, "the SM version is %d.%d, which is no target: known are sm_%d to sm_%d", v.Major, v.Minor, targets[0], targets[len(targets)-1])
 		}
 		r.target = targetState{sm: sm, line: 1, whole: true}
 	}
@@ -94,7 +94,7 @@ func (j *jsonReader) place() (line, col int) {
 // fault is an error at the next value.
 func (j *jsonReader) fault(format string, args ...any) error {
 	line, col := j.place()
-	return &Error{File: j.File, Line: line, Col: col, Msg: fmt.Sprintf(format, args...), Text: j.Lines[line-1]}
+	return j.errorIn(line, col, againHint, format, args...)
 }
 
 func (j *jsonReader) damaged(err error) error {
@@ -119,7 +119,7 @@ func (j *jsonReader) delim(want json.Delim) error {
 
 // value takes a whole value.
 func (j *jsonReader) value(to any) error {
-	at := j.fault("")
+	line, col := j.place()
 	err := j.dec.Decode(to)
 	var wrong *json.UnmarshalTypeError
 	if errors.As(err, &wrong) {
@@ -127,8 +127,7 @@ func (j *jsonReader) value(to any) error {
 		if wrong.Field != "" {
 			where = fmt.Sprintf(" for %q", wrong.Field)
 		}
-		at.(*Error).Msg = fmt.Sprintf("nvdisasm's JSON has a %s%s, where its format has another kind of value", wrong.Value, where)
-		return at
+		return j.errorIn(line, col, againHint, "nvdisasm's JSON has a %s%s, where its format has another kind of value", wrong.Value, where)
 	}
 	if err != nil {
 		return j.damaged(err)

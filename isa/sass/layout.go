@@ -1,7 +1,6 @@
 package sass
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/sarchlab/smsim/isa"
@@ -16,7 +15,7 @@ func (l *Listing) checkLayout(f *Function, sm int) (byAddr map[uint32]int, err e
 	for i := range f.Insts {
 		r := &f.Insts[i]
 		if k, twice := byAddr[r.addr]; twice {
-			return nil, l.errorAt(r, fmt.Sprintf("address %#x stands a second time in function %s, first on line %d", r.addr, f.Name, f.Insts[k].line))
+			return nil, l.errorAt(r, againHint, "address %#x stands a second time in function %s, first on line %d", r.addr, f.Name, f.Insts[k].line)
 		}
 		byAddr[r.addr] = i
 		whole = whole || len(r.words) == 2
@@ -25,20 +24,20 @@ func (l *Listing) checkLayout(f *Function, sm int) (byAddr map[uint32]int, err e
 	for i := range f.Insts {
 		r := &f.Insts[i]
 		if whole && sm >= 70 && len(r.words) == 1 {
-			return nil, l.errorAt(r, "half of the encoding is missing: others of this function have two words of 64 bits")
+			return nil, l.errorAt(r, "keep both words of every instruction, or leave all encodings out", "half of the encoding is missing: others of this function have two words of 64 bits")
 		}
 		switch {
 		case !r.placed:
 		case i == 0 && r.addr != 0 && r.addr != step.first():
-			return nil, l.errorAt(r, fmt.Sprintf("function %s begins at address %#x: the instructions before it are missing", f.Name, r.addr))
+			return nil, l.errorAt(r, "begin with the line of the function's first instruction", "function %s begins at address %#x: the instructions before it are missing", f.Name, r.addr)
 		case i == 0 || !f.Insts[i-1].placed:
 		case r.addr < f.Insts[i-1].addr:
-			return nil, l.errorAt(r, fmt.Sprintf("address %#x of function %s stands behind %#x of line %d: instructions must be in the order of their addresses",
-				r.addr, f.Name, f.Insts[i-1].addr, f.Insts[i-1].line))
+			return nil, l.errorAt(r, againHint, "address %#x of function %s stands behind %#x of line %d: instructions must be in the order of their addresses",
+				r.addr, f.Name, f.Insts[i-1].addr, f.Insts[i-1].line)
 		default:
 			if p := &f.Insts[i-1]; r.addr < step.after(p.addr) || r.addr > step.last(p.addr) {
-				return nil, l.errorAt(r, fmt.Sprintf("address %#x of function %s follows %#x of line %d, expected %#x: a line is missing or an address is wrong",
-					r.addr, f.Name, p.addr, p.line, step.last(p.addr)))
+				return nil, l.errorAt(r, againHint, "address %#x of function %s follows %#x of line %d, expected %#x: a line is missing or an address is wrong",
+					r.addr, f.Name, p.addr, p.line, step.last(p.addr))
 			}
 		}
 	}
@@ -69,7 +68,8 @@ func (l *Listing) checkOpcodes(f *Function, sm int) error {
 		}
 		x, y := operationName(r.text), operationName(other.text)
 		if !strings.Contains(x, y) && !strings.Contains(y, x) {
-			return l.errorAt(r, fmt.Sprintf("encoding %#016x is not that of %s: the opcode number %#x is that of %s on line %d", r.words[0], x, number, y, other.line))
+			return l.errorAt(r, "mend the text, or leave the encodings of the function out",
+				"encoding %#016x is not that of %s: the opcode number %#x is that of %s on line %d", r.words[0], x, number, y, other.line)
 		}
 	}
 	return nil

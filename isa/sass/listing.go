@@ -3,7 +3,6 @@
 package sass
 
 import (
-	"fmt"
 	"math"
 	"regexp"
 	"strconv"
@@ -55,42 +54,6 @@ type rawInst struct {
 	slot     int // position in its scheduling group (Kepler, Maxwell, Pascal), -1: none
 }
 
-// Error is a problem in a listing with its place.
-type Error struct {
-	File      string
-	Line, Col int
-	Msg       string
-	Text      string // the offending line
-}
-
-func (e *Error) Error() string {
-	s := fmt.Sprintf("%s:%d:%d: %s", e.File, e.Line, e.Col, e.Msg)
-	if e.Text != "" {
-		s += "\n    " + excerpt(strings.TrimRight(e.Text, " \t\r"), e.Col)
-	}
-	return s
-}
-
-// widest is how much of an offending line is shown, bytes.
-const widest = 160
-
-// excerpt is a line without its indentation; of a very long one (nvdisasm -json prints all in one) what stands around the column.
-func excerpt(line string, col int) string {
-	if len(line) <= widest {
-		return strings.TrimSpace(line)
-	}
-	from := min(max(0, col-1-widest/4), len(line)-widest/4)
-	to := min(len(line), from+widest)
-	out := strings.ToValidUTF8(strings.TrimSpace(line[from:to]), "")
-	if from > 0 {
-		out = "... " + out
-	}
-	if to < len(line) {
-		out += " ..."
-	}
-	return out
-}
-
 var (
 	reFunc      = regexp.MustCompile(`^\s*Function\s*:\s*(\S+)`)
 	reSection   = regexp.MustCompile(`^\s*\.section\s+"?\.text\.([^",\s]+)`)
@@ -124,8 +87,8 @@ func Read(file string, text []byte) (*Listing, error) {
 		return nil, l.forPeople(1, "", "the JSON")
 	}
 	if len(l.Funcs) == 0 {
-		return nil, &Error{File: file, Line: 1, Col: 1, Text: firstLine(l.Lines),
-			Msg: "no machine code found: expected the output of cuobjdump -sass, nvdisasm or cuda-gdb (a line \"Function : name\" or \".text.name:\")"}
+		return nil, &Error{File: file, Line: 1, Col: 1, Text: firstLine(l.Lines), Msg: "no machine code found", Hint: "give the output of cuobjdump -sass, nvdisasm or " +
+			"cuda-gdb, with its line \"Function : name\" or \".text.name:\""}
 	}
 	return l, nil
 }
@@ -194,7 +157,7 @@ func (r *reader) line(n int, s string) error {
 	}
 	if m != nil && r.f != nil {
 		if _, twice := r.f.Labels[m[1]]; twice {
-			return &Error{File: r.File, Line: n, Col: 1, Msg: fmt.Sprintf("label %s stands a second time in function %s", m[1], r.f.Name), Text: s}
+			return r.errorIn(n, 1, againHint, "label %s stands a second time in function %s", m[1], r.f.Name)
 		}
 		r.f.Labels[m[1]] = len(r.f.Insts)
 		return nil
@@ -256,9 +219,7 @@ func (l *Listing) instruction(f *Function, s string, n int) error { return l.ins
 
 // instructionAt reads an instruction that stands in line n, s, in another notation: body is what the line says in cuobjdump's.
 func (l *Listing) instructionAt(f *Function, s, body string, n int) error {
-	fault := func(format string, args ...any) error {
-		return &Error{File: l.File, Line: n, Col: 1, Msg: fmt.Sprintf(format, args...), Text: s}
-	}
+	fault := func(hint, format string, args ...any) error { return l.errorIn(n, 1, hint, format, args...) }
 	ctrl := ""
 	if m := reCtrl.FindStringSubmatchIndex(leading(body, "B[")); m != nil {
 		ctrl = body[m[2]:m[3]]
@@ -270,10 +231,10 @@ func (l *Listing) instructionAt(f *Function, s, body string, n int) error {
 	r := rawInst{line: n, slot: -1}
 	t := r.takeComments(body)
 	if m := reNoAddress.FindStringSubmatch(body); m != nil && !r.placed && f != nil {
-		return fault("the address in front of an instruction is hexadecimal, not %s", m[1])
+		return fault("write it as /*0010*/", "the address in front of an instruction is hexadecimal, not %s", m[1])
 	}
 	if r.inMemory != "" {
-		return fault("address %s is one of code in memory: list the cubin, where functions begin at 0", r.inMemory)
+		return fault("list the cubin, where functions begin at 0", "address %s is one of code in memory", r.inMemory)
 	}
 	if k := strings.Index(t, "(*\""); k >= 0 { // nvdisasm's note on an indexed branch
 		if m := reTargets.FindStringSubmatch(t[k:]); m != nil {
@@ -294,17 +255,17 @@ func (l *Listing) instructionAt(f *Function, s, body string, n int) error {
 	case !r.placed && ctrl == "" && plain:
 		r.addr = f.nextAddr()
 	case !r.placed && ctrl == "" && strings.Contains(t, ";") && !strings.HasPrefix(bare, ".") && !strings.HasPrefix(bare, "//"):
-		return fault("an instruction needs its address in front (/*0000*/) or a control prefix (B------:R-:W-:-:S01)")
+		return fault("write the address, or the control prefix, in front of it", "an instruction needs its address in front (/*0000*/) or a control prefix (B------:R-:W-:-:S01)")
 	case !r.placed && ctrl == "":
 		return nil
 	case f == nil:
-		return fault("instruction outside a function")
+		return fault("begin with a line \"Function : name\" or \".text.name:\"", "instruction outside a function")
 	case !r.placed:
 		r.addr = f.nextAddr()
 	}
 	if k := strings.IndexAny(t, ";}"); k >= 0 {
 		if rest := strings.Trim(t[k:], "; \t}{"); rest != "" && !strings.HasPrefix(rest, "//") {
-			return fault("unexpected text behind the instruction: %q (one instruction a line)", rest)
+			return fault("write one instruction a line", "unexpected text behind the instruction: %q", rest)
 		}
 		t = t[:k]
 	}

@@ -2,7 +2,6 @@ package sass
 
 import (
 	"fmt"
-	"sort"
 	"strings"
 
 	"github.com/sarchlab/smsim/isa"
@@ -48,7 +47,7 @@ func (l *Listing) Read(f *Function, opt Options) (*isa.Program, error) {
 		sm = f.SM
 	}
 	if sm == 0 {
-		return nil, &Error{File: l.File, Line: f.Line, Col: 1, Msg: "the listing does not say for which target it is (\"code for sm_NN\"): name it with --arch"}
+		return nil, l.errorIn(f.Line, 1, "name it with --arch", "the listing does not say for which target it is (\"code for sm_NN\")")
 	}
 	t := isa.NewTarget(sm)
 	p := &isa.Program{Name: f.Name, SM: sm, ParamBase: t.ParamBase, InstBytes: t.InstBytes, SourceFile: l.File, Source: l.Lines, Control: isa.ControlComputed}
@@ -66,11 +65,12 @@ func (l *Listing) Read(f *Function, opt Options) (*isa.Program, error) {
 	}
 	used := registersUsed(p.Insts)
 	if i := beyond(p.Insts, f.Regs); i >= 0 {
-		return nil, l.errorAt(&f.Insts[i], fmt.Sprintf("the listing gives function %s %d registers a thread, and this instruction names R%d: the figure or the code is of something else",
-			f.Name, f.Regs, registersUsed(p.Insts[i:i+1]).count()-1))
+		return nil, l.errorAt(&f.Insts[i], "correct the figure of registers, or leave it out: they are counted then",
+			"the listing gives function %s %d registers a thread, and this instruction names R%d: the figure or the code is of something else",
+			f.Name, f.Regs, registersUsed(p.Insts[i:i+1]).count()-1)
 	}
 	if i := used.placeRPC(p.Insts); i >= 0 {
-		return nil, l.errorAt(&f.Insts[i], fmt.Sprintf("function %s names all registers of a thread, none is left for Rpc", f.Name))
+		return nil, l.errorAt(&f.Insts[i], "", "function %s names all registers of a thread, none is left for Rpc", f.Name)
 	}
 	if decoded == len(f.Insts) && decoded > 0 {
 		p.Control = isa.ControlDecoded
@@ -110,7 +110,7 @@ func (l *Listing) decode(f *Function, p *isa.Program, opt Options, byAddr map[ui
 		in.Pos = isa.SourcePos{Line: int32(r.line), Col: int32(r.col), CUFile: -1}
 		switch ok, err := decodeControl(p.SM, r, &in); {
 		case err != nil:
-			return 0, l.errorAt(r, "impossible "+err.Error())
+			return 0, l.errorAt(r, "correct the control information, or leave it out of all instructions: it is computed then", "impossible %v", err)
 		case ok:
 			decoded++
 		}
@@ -126,7 +126,7 @@ func (l *Listing) decode(f *Function, p *isa.Program, opt Options, byAddr map[ui
 		p.Insts[i] = in
 	}
 	if len(unknown) > 0 {
-		return 0, l.unknownError(f, unknown, first)
+		return 0, l.unknownError(f, p.SM, unknown, first)
 	}
 	return decoded, nil
 }
@@ -137,7 +137,7 @@ func (l *Listing) resolveTargets(f *Function, p *isa.Program, i int) error {
 	for _, name := range r.to {
 		k, ok := f.Labels[name]
 		if !ok || k >= len(f.Insts) {
-			return l.errorAt(r, fmt.Sprintf("label %s is not in function %s", name, f.Name))
+			return l.errorAt(r, againHint, "label %s is not in function %s", name, f.Name)
 		}
 		if p.Indexed == nil {
 			p.Indexed = map[int][]int{}
@@ -183,11 +183,6 @@ func (l *Listing) setResources(f *Function, p *isa.Program, named int) {
 	}
 }
 
-// errorAt is an error at an instruction's place.
-func (l *Listing) errorAt(r *rawInst, msg string) error {
-	return &Error{File: l.File, Line: r.line, Col: r.col, Msg: msg, Text: l.Lines[r.line-1]}
-}
-
 // systemShared is the part of a block's shared memory that the system takes from Hopper on; code adds it to
 // its addresses (MOV R0, 0x400), and resource figures leave it out.
 const systemShared = 0x400
@@ -222,7 +217,7 @@ func (l *Listing) resolve(f *Function, sm int, r *rawInst, in *isa.Inst, label s
 		case o.Kind == isa.KindLabel:
 			k, ok := f.Labels[label]
 			if !ok || k >= len(f.Insts) {
-				return l.errorAt(r, fmt.Sprintf("label %s is not in function %s", label, f.Name))
+				return l.errorAt(r, againHint, "label %s is not in function %s", label, f.Name)
 			}
 			*o = isa.Label(k)
 		case o.Kind == isa.KindImm:
@@ -238,7 +233,8 @@ func (l *Listing) resolve(f *Function, sm int, r *rawInst, in *isa.Inst, label s
 				k, ok = byAddr[uint32(o.Imm)+8]
 			}
 			if !ok {
-				return l.errorAt(r, fmt.Sprintf("no instruction of function %s starts at target 0x%x", f.Name, o.Imm))
+				return l.errorAt(r, fmt.Sprintf("its instructions stand at %#x to %#x", f.Insts[0].addr, f.Insts[len(f.Insts)-1].addr),
+					"no instruction of function %s starts at target 0x%x", f.Name, o.Imm)
 			}
 			*o = isa.Label(k)
 		}
@@ -263,26 +259,6 @@ func jumps(op isa.Op) bool {
 		return true
 	}
 	return false
-}
-
-func (l *Listing) unknownError(f *Function, counts map[string]int, first map[string]*rawInst) error {
-	keys := make([]string, 0, len(counts))
-	for k := range counts {
-		keys = append(keys, k)
-	}
-	sort.Slice(keys, func(i, j int) bool {
-		if counts[keys[i]] != counts[keys[j]] {
-			return counts[keys[i]] > counts[keys[j]]
-		}
-		return keys[i] < keys[j]
-	})
-	r := first[keys[0]]
-	var b strings.Builder
-	fmt.Fprintf(&b, "function %s has instructions that are not known:", f.Name)
-	for _, k := range keys {
-		fmt.Fprintf(&b, "\n    %d x unknown %s, first at line %d: %s", counts[k], k, first[k].line, first[k].text)
-	}
-	return &Error{File: l.File, Line: r.line, Col: r.col, Msg: b.String()}
 }
 
 // frameBytes is the local memory that the code takes for itself: what it subtracts from the stack pointer R1 in all its functions.

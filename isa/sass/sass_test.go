@@ -2,6 +2,7 @@ package sass
 
 import (
 	"encoding/binary"
+	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -242,71 +243,53 @@ func TestReturnAddressRegisters(t *testing.T) {
 	}
 }
 
+var update = flag.Bool("update", false, "write the errors of testdata/errors.txt anew")
+
+// TestErrors: testdata/errors.txt holds listings with one mistake each ("== name"), and behind "=>" the whole error.
 func TestErrors(t *testing.T) {
-	cases := []struct{ name, text, want string }{
-		{"not a listing", "int main() {}\n", "x.sass:1:1: no machine code found: expected the output of cuobjdump -sass, nvdisasm or cuda-gdb (a line \"Function : name\" or \".text.name:\")\n    int main() {}"},
-		{"unknown opcode", "code for sm_90\nFunction : k\n/*0000*/ FROB R1, R2 ;\n/*0010*/ FROB R1, R3 ;\n/*0020*/ EXIT ;\n",
-			"x.sass:3:10: function k has instructions that are not known:\n    2 x unknown opcode FROB, first at line 3: FROB R1, R2"},
-		{"return address outside RPCMOV", "code for sm_90\nFunction : k\n/*0000*/ IADD3 R1, R2, Rpc.LO, R4 ;\n",
-			"x.sass:3:10: function k has instructions that are not known:\n    1 x unknown operand \"Rpc.LO\" of IADD3, first at line 3: IADD3 R1, R2, Rpc.LO, R4"},
-		{"unknown modifier", "code for sm_90\nFunction : k\n/*0000*/ IADD3.ZAP R1, R2, R3, R4 ;\n",
-			"x.sass:3:10: function k has instructions that are not known:\n    1 x unknown modifier .ZAP of IADD3, first at line 3: IADD3.ZAP R1, R2, R3, R4"},
-		{"jump outside", "code for sm_90\nFunction : k\n/*0000*/ BRA 0x500 ;\n", "x.sass:3:10: no instruction of function k starts at target 0x500\n    /*0000*/ BRA 0x500 ;"},
-		{"no address", "code for sm_90\nFunction : k\n/*0000*/ NOP ;\n0x0010: EXIT ;\n", "x.sass:4:1: an instruction needs its address in front (/*0000*/) or a control prefix (B------:R-:W-:-:S01)\n    0x0010: EXIT ;"},
-		{"two on a line", "code for sm_90\nFunction : k\n/*0000*/ NOP ; EXIT ;\n", "x.sass:3:1: unexpected text behind the instruction: \"EXIT\" (one instruction a line)\n    /*0000*/ NOP ; EXIT ;"},
-		{"write barrier", on90("B------:R-:W9:Y:S01 /*0000*/ EXIT ;"), "x.sass:3:30: impossible write barrier 9 in B------:R-:W9:Y:S01 (0 to 5, or - for none)\n    B------:R-:W9:Y:S01 /*0000*/ EXIT ;"},
-		{"wait mask", on90("B-2----:R-:W-:Y:S01 /*0000*/ EXIT ;"), "x.sass:3:30: impossible wait mask B-2---- in B-2----:R-:W-:Y:S01 (place 1 holds 1 or -)\n    B-2----:R-:W-:Y:S01 /*0000*/ EXIT ;"},
-		{"stall", on90("B------:R-:W-:Y:S16 /*0000*/ EXIT ;"), "x.sass:3:30: impossible stall of 16 cycles in B------:R-:W-:Y:S16 (0 to 15 on sm_90)\n    B------:R-:W-:Y:S16 /*0000*/ EXIT ;"},
-		{"sources", on90("/*0000*/ IADD3 R1, R2, R3, R4, R5, R6, R7 ;"), "x.sass:3:10: kernel k, pc 0x0: IADD3 R1, R2, R3, R4, R5, R6, R7: 6 value sources, IADD3 has 2 to 3"},
-		{"uniform register", on90("/*0000*/ IADD3 R1, R2, UR99, R4 ;"), "x.sass:3:10: kernel k, pc 0x0: IADD3 R1, R2, UR99, R4: source 2: uniform register UR99 does not exist on sm_90"},
-		{"literal", on90("/*0000*/ IADD3 R1, R2, 0x1ffffffff, R4 ;"), "x.sass:3:10: kernel k, pc 0x0: IADD3 R1, R2, -0x1, R4: source 2: literal 0x1ffffffff has more than 32 bits"},
-		{"unaligned pair", on90("/*0000*/ LDG.E.64 R1, [R2.64] ;"), "x.sass:3:10: kernel k, pc 0x0: LDG.E.64 R1, [R2.64]: R1 is the first of 2 registers and must be a multiple of 2"},
-		{"address twice", on90("/*0000*/ NOP ;\n/*0000*/ EXIT ;"), "x.sass:4:10: address 0x0 stands a second time in function k, first on line 3\n    /*0000*/ EXIT ;"},
-		{"label twice", on90(".L_1:\n/*0000*/ NOP ;\n.L_1:\n/*0010*/ EXIT ;"), "x.sass:5:1: label .L_1 stands a second time in function k\n    .L_1:"},
-		{"jump into an instruction", on90("/*0000*/ NOP ;\n/*0010*/ BRA 0x8 ;"), "x.sass:4:10: no instruction of function k starts at target 0x8\n    /*0010*/ BRA 0x8 ;"},
-		{"gap", on90("/*0000*/ NOP ;\n/*0020*/ EXIT ;"), "x.sass:4:10: address 0x20 of function k follows 0x0 of line 3, expected 0x10: a line is missing or an address is wrong\n    /*0020*/ EXIT ;"},
-		{"half step", on90("/*0000*/ NOP ;\n/*0008*/ EXIT ;"), "x.sass:4:10: address 0x8 of function k follows 0x0 of line 3, expected 0x10: a line is missing or an address is wrong\n    /*0008*/ EXIT ;"},
-		{"beginning is missing", on90("/*0010*/ NOP ;\n/*0020*/ EXIT ;"), "x.sass:3:10: function k begins at address 0x10: the instructions before it are missing\n    /*0010*/ NOP ;"},
-		{"addresses fall", on90("/*0000*/ NOP ;\n/*0010*/ NOP ;\n/*0020*/ NOP ;\n/*000c*/ EXIT ;"), "x.sass:6:10: address 0xc of function k stands behind 0x20 of line 5: instructions must be in the order of their addresses\n    /*000c*/ EXIT ;"},
-		{"gap between groups of three", "code for sm_61\nFunction : k\n/*0008*/ NOP ;\n/*0010*/ NOP ;\n/*0018*/ NOP ;\n/*0030*/ EXIT ;", "x.sass:6:10: address 0x30 of function k follows 0x18 of line 5, expected 0x28: a line is missing or an address is wrong\n    /*0030*/ EXIT ;"},
-		{"gap within a group of seven", "code for sm_35\nFunction : k\n/*0008*/ NOP ;\n/*0018*/ EXIT ;", "x.sass:4:10: address 0x18 of function k follows 0x8 of line 3, expected 0x10: a line is missing or an address is wrong\n    /*0018*/ EXIT ;"},
-		{"gap on Fermi", "code for sm_20\nFunction : k\n/*0000*/ NOP;\n/*0010*/ EXIT;", "x.sass:4:10: address 0x10 of function k follows 0x0 of line 3, expected 0x8: a line is missing or an address is wrong\n    /*0010*/ EXIT;"},
-		{"half an encoding", on90("/*0000*/ NOP ; /* 0x0000000000007918 */\n/*0010*/ EXIT ; /* 0x000000000000794d */\n/* 0x000fea0003800000 */"), "x.sass:3:10: half of the encoding is missing: others of this function have two words of 64 bits\n    /*0000*/ NOP ; /* 0x0000000000007918 */"},
-		{"encoding of another", on90("/*0000*/ NOP ; /* 0x0000000000007918 */\n/* 0x000fc00000000000 */\n/*0010*/ EXIT ; /* 0x0000000000007918 */\n/* 0x000fc00000000000 */"), "x.sass:5:10: encoding 0x0000000000007918 is not that of EXIT: the opcode number 0x118 is that of NOP on line 3\n    /*0010*/ EXIT ; /* 0x0000000000007918 */"},
-		{"unknown target", "code for sm_999\nFunction : k\n/*0000*/ EXIT ;\n", "x.sass:1:13: unknown target sm_999: known are sm_10 to sm_121 (smsim arch list)\n    code for sm_999"},
-		{"directive contradicts", "code for sm_90\n.target sm_61\nFunction : k\n/*0000*/ EXIT ;\n", "x.sass:2:12: target sm_61 contradicts sm_90 of line 1: the listing is damaged or was put together from two\n    .target sm_61"},
-		{"header contradicts", on90(".headerflags @\"EF_CUDA_SM80 EF_CUDA_VIRTUAL_SM(EF_CUDA_SM75)\"\n/*0000*/ EXIT ;"), "x.sass:3:26: target sm_80 contradicts sm_90 of line 1: the listing is damaged or was put together from two\n    .headerflags @\"EF_CUDA_SM80 EF_CUDA_VIRTUAL_SM(EF_CUDA_SM75)\""},
-		{"fewer registers than named", on90(" REG:10 STACK:0\n/*0000*/ NOP ;\n/*0010*/ LDG.E.64 R10, [R2.64] ;"), "x.sass:5:10: the listing gives function k 10 registers a thread, and this instruction names R11: the figure or the code is of something else\n    /*0010*/ LDG.E.64 R10, [R2.64] ;"},
-		{"two results", on90("/*0000*/ LDG.E.64 R4, R6, [R2.64] ;"), "x.sass:3:10: kernel k, pc 0x0: LDG.E.64 R4, R6, [R2.64]: 2 value sources, LDG has 1"},
-		{"no register for Rpc", on90(everyRegister()), "x.sass:257:10: function k names all registers of a thread, none is left for Rpc\n    /*0fe0*/ RPCMOV.32 Rpc.LO, R4 ;"},
-		{"code in memory", on90("/*7ff533bb9190*/ NOP ;"), "x.sass:3:1: address 7ff533bb9190 is one of code in memory: list the cubin, where functions begin at 0\n    /*7ff533bb9190*/ NOP ;"},
-		{"disasm text", "scale on sm_90 (Hopper): 16 instructions, 256 B\n\n  /*0000*/ B------:R-:W-:-:S01 EXIT\n",
-			"x.sass:1:1: this is the text of smsim disasm, which leaves out constants and shared memory: make the listing with smsim disasm --format sass\n    scale on sm_90 (Hopper): 16 instructions, 256 B"},
-		{"disasm json", `[{"kernel": "k", "control_information": "computed", "instructions": []}]`,
-			"x.sass:1:1: this is the JSON of smsim disasm, which leaves out constants and shared memory: make the listing with smsim disasm --format sass"},
-		{"json without end", `[{"SM":{"version":{"major":8,"minor":0}}},[{"function-name":"k","start":0,"sass-instructions":[{"opcode":"EXIT"}`,
-			"x.sass:1:113: nvdisasm's JSON ends in the middle: the listing is damaged\n    [{\"SM\":{\"version\":{\"major\":8,\"minor\":0}}},[{\"function-name\":\"k\",\"start\":0,\"sass-instructions\":[{\"opcode\":\"EXIT\"}"},
-		{"json of another form", `[1, {"sass-instructions": 3}]`, "x.sass:1:2: nvdisasm's JSON has a number, where its format has another kind of value\n    [1, {\"sass-instructions\": 3}]"},
-		{"json with an unknown opcode", "[{\"SM\":{\"version\":{\"major\":8,\"minor\":0}}},\n[{\"function-name\":\"k\",\"start\":0,\"sass-instructions\":[{\"opcode\":\"EXIT\"},{\"opcode\":\"FROB\",\"operands\":\"R1\"}]}]]",
-			"x.sass:2:72: function k has instructions that are not known:\n    1 x unknown opcode FROB, first at line 2: FROB R1"},
-		{"debugger, the middle", "// code for sm_86\n   0x202156410 <half(int*)+16>:\tS2R R0, SR_TID.X \n", "x.sass:2:33: function half(int*) begins at address 0x10: the instructions before it are missing\n    0x202156410 <half(int*)+16>:\tS2R R0, SR_TID.X"},
-		{"json of an unknown target", `[{"SM":{"version":{"major":9,"minor":9}}},[{"function-name":"k","sass-instructions":[]}]]`,
-			"x.sass:1:2: the SM version is 9.9, which is no target: known are sm_10 to sm_121 (smsim arch list)\n    [{\"SM\":{\"version\":{\"major\":9,\"minor\":9}}},[{\"function-name\":\"k\",\"sass-instructions\":[]}]]"},
-		{"address", on90("/*0000*/ NOP ;\n/*00x0*/ EXIT ;"), "x.sass:4:1: the address in front of an instruction is hexadecimal, not 00x0\n    /*00x0*/ EXIT ;"},
-		{"maxas registers", "# Kernel: k\n# Arch: sm_50\n# RegCnt: -4\n--:-:-:-:1 NOP;\n", "x.sass:3:11: RegCnt is a number of registers, 0 to 255, not -4\n    # RegCnt: -4"},
-		{"maxas shared memory", "# Kernel: k\n# Arch: sm_50\n# SharedSize: 4K\n--:-:-:-:1 NOP;\n", "x.sass:3:15: SharedSize is a number of bytes, 0 to 1048576, not 4K\n    # SharedSize: 4K"},
-		{"maxas control", "# Kernel: k\n# Arch: sm_50\n--:-:7:-:1 NOP;\n", "x.sass:3:1: an instruction needs its address in front (/*0000*/) or a control prefix (B------:R-:W-:-:S01)\n    --:-:7:-:1 NOP;"},
-		{"no target", "Function : k\n/*0000*/ EXIT ;\n", "x.sass:1:1: the listing does not say for which target it is (\"code for sm_NN\"): name it with --arch"},
+	const file = "testdata/errors.txt"
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
 	}
-	for _, c := range cases {
-		l, err := Read("x.sass", []byte(c.text))
+	var out strings.Builder
+	for i, c := range strings.Split(string(text), "== ") {
+		if i == 0 {
+			continue // nothing stands before the first
+		}
+		name, rest, _ := strings.Cut(c, "\n")
+		listing, want, ok := strings.Cut(rest, "\n=>\n")
+		if !ok {
+			t.Fatalf("%s: no => behind the listing", name)
+		}
+		err := errorOf(listing + "\n")
 		if err == nil {
-			_, err = l.Program(l.Funcs[0], 0)
+			t.Errorf("%s: no error", name)
+			continue
 		}
-		if err == nil || err.Error() != c.want {
-			t.Errorf("%s:\n got %v\nwant %s", c.name, err, c.want)
+		fmt.Fprintf(&out, "== %s\n%s\n=>\n%v\n", name, listing, err)
+		if got := err.Error() + "\n"; got != want && !*update {
+			t.Errorf("%s:\n got %swant %s", name, got, want)
 		}
 	}
+	if *update {
+		if err := os.WriteFile(file, []byte(out.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := "x.sass:257:10: function k names all registers of a thread, none is left for Rpc\n    /*0fe0*/ RPCMOV.32 Rpc.LO, R4 ;\n             ^"
+	if err := errorOf(on90(everyRegister())); err == nil || err.Error() != want {
+		t.Errorf("every register: %v\nwant %s", err, want)
+	}
+}
+
+// errorOf is what reading a listing and its first function says.
+func errorOf(listing string) error {
+	l, err := Read("x.sass", []byte(listing))
+	if err == nil {
+		_, err = l.Program(l.Funcs[0], 0)
+	}
+	return err
 }
 
 // Distances of two branches of real listings.

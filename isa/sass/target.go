@@ -1,7 +1,6 @@
 package sass
 
 import (
-	"fmt"
 	"regexp"
 	"slices"
 	"strconv"
@@ -41,11 +40,12 @@ func (l *Listing) targetLine(ts *targetState, f *Function, s string, n int) (tak
 		number := s[m[2]:m[3]]
 		sm, err := strconv.Atoi(number)
 		if err != nil || !slices.Contains(targets, sm) {
-			return true, &Error{File: l.File, Line: n, Col: m[2] + 1, Msg: fmt.Sprintf("unknown target sm_%s: known are sm_%d to sm_%d (smsim arch list)", number, targets[0], targets[len(targets)-1]), Text: s}
+			return true, l.errorIn(n, m[2]+1, targetHint, "unknown target sm_%s: known are sm_%d to sm_%d", number, targets[0], targets[len(targets)-1])
 		}
 		head := re == reHeader && f != nil && len(f.Insts) == 0 // belongs to the function that has just begun
 		if re != reCode && ts.sm != 0 && ts.sm != sm && (ts.whole || ts.fresh || head) {
-			return true, &Error{File: l.File, Line: n, Col: m[2] + 1, Msg: fmt.Sprintf("target sm_%d contradicts sm_%d of line %d: the listing is damaged or was put together from two", sm, ts.sm, ts.line), Text: s}
+			return true, l.errorIn(n, m[2]+1, "keep the code of one target, or begin each with its \"code for sm_NN\"",
+				"target sm_%d contradicts sm_%d of line %d: the listing is damaged or was put together from two", sm, ts.sm, ts.line)
 		}
 		if ts.sm != sm || re == reCode {
 			*ts = targetState{sm: sm, line: n, whole: re == reCode, fresh: !head}

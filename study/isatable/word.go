@@ -219,7 +219,7 @@ func (f *Form) valid() error {
 // reason is the first thing that an error of the parser or of lowering says, without its place in a kernel that the user
 // has not written.
 func reason(err error) string {
-	var in *lower.Error
+	var in *ptx.Error
 	if list := (*lower.ErrorList)(nil); errors.As(err, &list) && len(list.Errs) > 0 {
 		err = list.Errs[0]
 	}
