@@ -5,6 +5,7 @@ import "github.com/sarchlab/smsim/isa"
 // fuser combines an instruction with the single-use instructions that compute its sources.
 type fuser struct {
 	f                 *fn
+	blocks            []*block
 	n                 numbering
 	defs              []defSite
 	uses              []int32
@@ -19,12 +20,15 @@ type fuser struct {
 
 // fuse runs over all blocks and merges additions, products, shifts, logic and min/max chains into the
 // three-input instructions of the target.
-func (f *fn) fuse() {
+func (f *fn) fuse() { f.fuseIn(f.blocks) }
+
+// fuseIn is fuse in some blocks.
+func (f *fn) fuseIn(blocks []*block) {
 	if f.t.SM < 50 {
 		return
 	}
 	n := f.numbering()
-	u := &fuser{f: f, n: n, defs: f.defSites(n), uses: f.useCounts(n), last: make([]int32, n.total), flip: map[isa.Reg]bool{}}
+	u := &fuser{f: f, blocks: blocks, n: n, defs: f.defSites(n), uses: f.useCounts(n), last: make([]int32, n.total), flip: map[isa.Reg]bool{}}
 	u.sums, u.differences = f.sumUses(n, u.uses)
 	u.beyond = f.beyondLogic(n)
 	for i := range u.last {
@@ -61,9 +65,9 @@ func (f *fn) fuse() {
 	f.compact()
 }
 
-// walk gives rule every instruction of the kernel in turn.
+// walk gives rule every instruction of the blocks in turn.
 func (u *fuser) walk(rule func(in *isa.Inst)) {
-	for _, b := range u.f.blocks {
+	for _, b := range u.blocks {
 		u.b, u.negations = b, map[int]negatedWord{}
 		for i := range b.insts {
 			u.i = i

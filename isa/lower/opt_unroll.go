@@ -43,13 +43,17 @@ func (f *fn) unroll() {
 			list = append(list, c)
 		}
 	}
+	var copies []*block
 	for _, c := range list {
-		c.unrollByFour()
+		copies = append(copies, c.unrollByFour()...)
 	}
 	if len(list) > 0 {
 		f.analyse()
 		f.removeDead() // the counter's last addition, if nobody reads it after the loop
 		f.removeDeadWrites()
+		f.valueNumber()
+		f.removeDead()
+		f.fuseIn(copies) // what one round ends with and the next begins with
 	}
 }
 

@@ -14,8 +14,8 @@ type fourRounds struct {
 }
 
 // unrollByFour puts a loop of four rounds in place of the loop, and behind it two rounds and one, each behind a test of whether
-// so many are left. A loop that goes on until its counter equals the bound stays behind them: it may step over the bound.
-func (c *countedLoop) unrollByFour() {
+// so many are left. A loop that goes on until its counter equals the bound stays behind them: it may step over the bound. It gives the new blocks.
+func (c *countedLoop) unrollByFour() []*block {
 	out := c.exit()
 	r := &fourRounds{countedLoop: c, once: isa.P(c.f.newPred())}
 	four, pair, last := r.newBlock(), r.newBlock(), r.newBlock()
@@ -25,13 +25,14 @@ func (c *countedLoop) unrollByFour() {
 	r.putLast(last, out)
 	c.replace(slices.Concat(r.blocks, c.blocks))
 	if c.cmp == isa.CmpNE { // the loop itself does the last round, or all
-		return
+		return r.blocks
 	}
 	c.latch.insts = c.latch.insts[:len(c.latch.insts)-1]
 	for _, at := range c.tests { // from the last on
 		c.latch.insts = slices.Delete(c.latch.insts, at, at+1)
 	}
 	c.latch.to = nil
+	return r.blocks
 }
 
 // enter is what comes first. Where the bound is an unsigned number, the first round stands apart, for loops that have only this one. A
