@@ -2,6 +2,12 @@ package lower
 
 import "github.com/sarchlab/smsim/isa"
 
+// Tables of PLOP3 that give a constant from three true predicates, as ptxas writes them.
+const (
+	lutTrue  = 0x80
+	lutFalse = 0x08
+)
+
 // simplifyPredicates folds PLOP3, the logic of predicates: constants, repeated sources and complements. What depends on
 // one source only becomes a copy of it or of its complement (table 0xf0), which valueNumber hands on to the readers.
 func (f *fn) simplifyPredicates(in *isa.Inst) {
@@ -9,6 +15,9 @@ func (f *fn) simplifyPredicates(in *isa.Inst) {
 		return
 	}
 	lut := in.Mod.Lut
+	if (lut == lutTrue || lut == lutFalse) && in.Src[0] == pt && in.Src[1] == pt && in.Src[2] == pt {
+		return // what an unrolled loop notes at its places
+	}
 	for k := range 3 {
 		o := in.Src[k]
 		if o.Kind != isa.KindPred {

@@ -91,9 +91,9 @@ func (r *fourRounds) newBlock() *block { return &block{depth: r.l.head.depth - 1
 
 // setOnce notes at the start of a block whether no round is done yet.
 func (r *fourRounds) setOnce(b *block, v bool) {
-	in := isa.Inst{Op: isa.OpPLOP3, Mod: isa.Mod{Lut: 0x08}, NDst: 2, NSrc: 3, Pos: r.testPos()}
+	in := isa.Inst{Op: isa.OpPLOP3, Mod: isa.Mod{Lut: lutFalse}, NDst: 2, NSrc: 3, Pos: r.testPos()}
 	if v {
-		in.Mod.Lut = 0x80
+		in.Mod.Lut = lutTrue
 	}
 	in.Dst[0], in.Dst[1] = r.once, pt
 	in.Src = [isa.MaxSrc]isa.Operand{pt, pt, pt}
