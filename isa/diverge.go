@@ -220,9 +220,7 @@ func (w *Warp) settle() {
 
 // complete lets the lanes go on that wait at a convergence barrier for these participants. The barrier is then empty, unless it has been set anew.
 func (w *Warp) complete(bar uint8, need uint32) {
-	if w.barMask[bar] == need {
-		w.barMask[bar] = 0
-	}
+	w.empty(bar, need)
 	var lanes uint32
 	for i := range w.groups {
 		if g := &w.groups[i]; g.waitsFor(bar, need) {
@@ -283,11 +281,11 @@ func (w *Warp) release(kind waitKind, bar uint8, lanes uint32) {
 // execBSSY sets a convergence barrier, one register of the warp: the running lanes take part. Groups that wait at it wait for them from now on,
 // unless its participants have been kept in a register (by a function for its caller).
 func execBSSY(w *Warp, u *uop, m uint32) {
-	if kept := w.barKept>>u.b&1 != 0; !kept && m != 0 {
-		w.aim(u.b, w.barMask[u.b], m)
+	if kept := w.bars.kept>>u.b&1 != 0; !kept && m != 0 {
+		w.aim(u.b, w.participants(u.b, m), m)
 	}
-	w.barKept &^= 1 << u.b
-	w.barMask[u.b] = m
+	w.bars.kept &^= 1 << u.b
+	w.setParticipants(u.b, m, m)
 }
 
 // execBSYNC waits until every participant that still lives and has not left the barrier is here or has yielded, and lets all that wait at the
@@ -296,7 +294,7 @@ func execBSSY(w *Warp, u *uop, m uint32) {
 func execBSYNC(w *Warp, u *uop, m uint32) {
 	at := w.pc
 	w.pc++
-	need := w.barMask[u.b]
+	need := w.participants(u.b, m)
 	switch {
 	case need&w.live == 0 || m == 0:
 		return
@@ -317,8 +315,8 @@ func execBSYNC(w *Warp, u *uop, m uint32) {
 func execBREAK(w *Warp, u *uop, m uint32) {
 	w.pc++
 	if m &= w.pred(u.ps[0]); m != 0 {
-		parts := w.barMask[u.b]
-		w.barMask[u.b] &^= m
+		parts := w.participants(u.b, m)
+		w.leave(u.b, parts, m)
 		w.aim(u.b, parts, parts&^m)
 		w.settle()
 	}
@@ -328,7 +326,7 @@ func execBREAK(w *Warp, u *uop, m uint32) {
 // writes before every BSSY) its participants are given up: whoever waits for them waits for those that set the barrier next.
 func execBMOVtoR(w *Warp, u *uop, m uint32) {
 	d := w.out(u, 0, m)
-	parts := w.barMask[u.b]
+	parts := w.participants(u.b, m)
 	for r := m; r != 0; r &= r - 1 {
 		d[bits.TrailingZeros32(r)&31] = parts
 	}
@@ -338,10 +336,10 @@ func execBMOVtoR(w *Warp, u *uop, m uint32) {
 	}
 	drop := u.in.Dst[0].Kind == KindReg && u.in.Dst[0].Reg == RZ
 	if !drop {
-		w.barKept |= 1 << u.b
+		w.bars.kept |= 1 << u.b
 	}
 	if u.in.Mod.Has(ModClear) {
-		w.barMask[u.b] = 0
+		w.setParticipants(u.b, m, 0)
 		if drop {
 			w.aim(u.b, parts, 0)
 		}
@@ -351,7 +349,7 @@ func execBMOVtoR(w *Warp, u *uop, m uint32) {
 // execBMOVtoB copies a register to the convergence barrier.
 func execBMOVtoB(w *Warp, u *uop, m uint32) {
 	if m != 0 {
-		w.barMask[u.b] = w.val(&u.s[0])[bits.TrailingZeros32(m)&31]
+		w.setParticipants(u.b, m, w.val(&u.s[0])[bits.TrailingZeros32(m)&31])
 	}
 }
 
@@ -366,7 +364,7 @@ func execWARPSYNC(w *Warp, u *uop, m uint32) {
 	if !u.in.Mod.Has(ModAllLanes) {
 		need &= w.val(&u.s[0])[lowest(m)]
 	}
-	if u.in.Mod.Sub == SubExclusive {
+	if u.in.Mod.Sub == SubExclusive || u.in.Mod.Sub == SubCollective {
 		need |= m & -m                      // also a lane that its own mask lacks comes to its turn
 		if later := m &^ need; later != 0 { // lanes with another mask
 			w.groups = append(w.groups, group{pc: at, mask: later})

@@ -438,3 +438,58 @@ IADD3 R0, R1, 0x1, RZ
 		}
 	}
 }
+
+// TestCollective: tiles of 16 lanes with masks of their own leave the straight path together and have their turn one after the other.
+func TestCollective(t *testing.T) {
+	got := outProgram(t, 90, 32, `S2R R1, SR_LANEID
+MOV R3, 0xffff
+LOP3.LUT R4, R1, 0xfffffff0, RZ, 0xc0, !PT
+SHF.L.U32 R12, R3, R4, RZ
+REDUX.OR UR4, R12
+R2UR P0, URZ, R12
+@!P0 BRA.DIV UR4, slow
+MOV R0, 0x100
+BRA done
+slow: BSSY B1, back
+WARPSYNC.COLLECTIVE R12, end
+REDUX.MAX UR6, R1
+MOV R0, UR6
+ENDCOLLECTIVE
+end: BSYNC B1
+back: IADD3 R0, R0, 0x1, RZ
+`+strings.ReplaceAll(store86, "0x160", "0x210"))
+	for lane, v := range got {
+		if want := uint32(lane&16 + 16); v != want {
+			t.Errorf("lane %d stores %d, want %d", lane, v, want)
+		}
+	}
+}
+
+// TestSavedBarrier: lanes of a caller that come to its barrier while others are in a function that uses the same register wait for those.
+func TestSavedBarrier(t *testing.T) {
+	got := outProgram(t, 90, 32, `S2R R1, SR_LANEID
+BSSY B6, behind
+ISETP.GE.U32.AND P0, PT, R1, 0x8, PT
+@P0 BRA meet
+MOV R20, 0x60
+CALL.REL.NOINC function
+BRA meet
+meet: BSYNC B6
+behind: VOTE.ANY R0, PT, PT
+BRA done
+function: BMOV.32.CLEAR R18, B6
+BSSY B6, leave
+MOV R2, RZ
+round: IADD3 R2, R2, 0x1, RZ
+ISETP.LT.U32.AND P1, PT, R2, 0x40, PT
+@P1 BRA round
+BSYNC B6
+leave: BMOV.32 B6, R18
+RET.REL.NODEC R20 0x0
+`+strings.ReplaceAll(store86, "0x160", "0x210"))
+	for lane, v := range got {
+		if v != 0xffffffff {
+			t.Errorf("lane %d goes on with lanes %#x", lane, v)
+		}
+	}
+}

@@ -44,10 +44,13 @@ func decBRA(d *decoder) {
 
 func execBRA(w *Warp, u *uop, m uint32) { w.branch(m&w.pred(u.ps[0]), u.target) }
 
-// execBRADiv is BRA.DIV: taken when living lanes of its mask (all without one) are missing.
+// execBRADiv is BRA.DIV: all running lanes take it when living lanes of its mask (all without one) are missing or fail its guard. ptxas guards it
+// with "all lanes have the same mask" (R2UR P0, URZ, R12; @!P0 BRA.DIV UR4): tiles of 16 lanes go out of line together on an H200.
 func execBRADiv(w *Warp, u *uop, m uint32) {
-	if w.val(&u.s[0])[0]&w.live&^w.mask == 0 {
+	if w.val(&u.s[0])[0]&w.live&^m == 0 {
 		m = 0
+	} else {
+		m = w.mask
 	}
 	w.branch(m, u.target)
 }
@@ -209,6 +212,9 @@ func decBMOV(d *decoder) {
 		u.s[0] = d.raw(0, 0, 0)
 		u.exec = execBMOVtoB
 		return
+	}
+	if dst := d.in.Dst[0]; dst.Kind != KindReg || dst.Reg != RZ {
+		d.k.savedBars |= 1 << u.b
 	}
 	u.exec = execBMOVtoR
 }

@@ -281,6 +281,7 @@ const (
 	SubReconvergent // BSSY, BSYNC
 	SubReliable     // BSSY, BSYNC, BREAK
 	SubExclusive    // WARPSYNC: lanes with other masks wait for their turn
+	SubCollective   // the same; ENDCOLLECTIVE ends the turn
 	// Barriers in shared memory, see exec_mbarrier.go. ATOMS.ARRIVE.64; updates by SYNCS.ARRIVE.TRANS64 with no, one or a register's
 	// number of arrivals (A0, A1, AR) and no, one or a register's number of bytes that are to come (T0, T1, TR) or have come (TX),
 	// .OPTOUT of arrivals that later phases do not expect; tests; the end of the barrier; ARRIVES.LDGSTSBAR.

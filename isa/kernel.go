@@ -21,19 +21,20 @@ type Kernel struct {
 	// ClockNS is the length of a cycle in nanoseconds for %globaltimer, 1 if zero.
 	ClockNS float64
 
-	ops      []uop
-	byPC     map[uint32]int32 // byte address -> instruction index
-	banks    [256][]byte      // constant banks
-	consts   map[constKey]*lanes
-	zero     *lanes // shared all-zero source
-	nRegs    int    // general registers a warp holds
-	nURegs   int    // uniform registers
-	warps    int    // per block
-	shared   int    // bytes a block, from offset 0
-	volta    bool   // convergence barriers (from compute capability 7.0 on), else token stack
-	idle     []*Block
-	localLen int
-	anyConst bool // Check: constant banks are not known yet
+	ops       []uop
+	byPC      map[uint32]int32 // byte address -> instruction index
+	banks     [256][]byte      // constant banks
+	consts    map[constKey]*lanes
+	zero      *lanes // shared all-zero source
+	nRegs     int    // general registers a warp holds
+	nURegs    int    // uniform registers
+	warps     int    // per block
+	shared    int    // bytes a block, from offset 0
+	volta     bool   // convergence barriers (from compute capability 7.0 on), else token stack
+	idle      []*Block
+	localLen  int
+	anyConst  bool   // Check: constant banks are not known yet
+	savedBars uint16 // convergence barrier registers that functions save in general registers
 }
 
 // constKey identifies a pre-broadcast constant: its 32 bits.

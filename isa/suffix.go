@@ -47,7 +47,7 @@ var subNames = [NumSubs]string{SubAdd: "ADD", SubMin: "MIN", SubMax: "MAX", SubI
 	SubMbOutA1T0: "OPTOUT.A1T0", SubMbOutA1TR: "OPTOUT", SubMbOutART0: "OPTOUT.ART0", SubMbPhase: "PHASECHK.TRANS64",
 	SubMbTryWait: "PHASECHK.TRANS64.TRYWAIT", SubMbEnd: "CCTL.IV", SubMbCopies: "LDGSTSBAR.64", SubMbCopiesArv: "LDGSTSBAR.64.ARVCNT",
 	SubMbCopiesTx:   "LDGSTSBAR.64.TRANSCNT",
-	SubReconvergent: "RECONVERGENT", SubReliable: "RELIABLE", SubExclusive: "EXCLUSIVE",
+	SubReconvergent: "RECONVERGENT", SubReliable: "RELIABLE", SubExclusive: "EXCLUSIVE", SubCollective: "COLLECTIVE",
 	SubGlobal: "G", SubShared: "S", SubLocal: "L"}
 
 // String is the sub-operation's name in listings, "" for none.

@@ -36,8 +36,7 @@ type Warp struct {
 	oldPath bool               // the running instruction turned to lanes other than the newest
 	yielded uint32             // lanes that have yielded to other groups
 	spins   int                // backward branches of the running group since the last switch
-	barMask [16]uint32         // convergence barrier registers: participants
-	barKept uint16             // those that have been copied to a register since they were set
+	bars    barrierRegs        // convergence barrier registers
 	stack   []token            // before Volta
 	calls   [warpLanes][]int32 // return addresses that CALL without .NOINC kept, per lane (Volta on)
 
@@ -69,7 +68,7 @@ func (w *Warp) reset() {
 	w.groups, w.stack = w.groups[:0], w.stack[:0]
 	w.newest, w.yielded, w.spins, w.steps = 0, 0, 0, 0
 	w.cf, w.zf, w.sf, w.of, w.barResult = 0, 0, 0, 0, 0
-	w.barMask, w.barKept = [16]uint32{}, 0
+	w.bars.reset(w.k.savedBars)
 	for i := range w.calls {
 		w.calls[i] = w.calls[i][:0]
 	}

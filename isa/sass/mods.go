@@ -43,7 +43,7 @@ var flagNames = map[string]isa.ModFlags{
 // plainNames change neither result nor timing here: scopes, cache hints, and words that only spell the default.
 var plainNames = map[string]bool{
 	"LUT": true, "GPU": true, "SM": true, "CTA": true, "VC": true, "PRIVATE": true, "EF": true, "EL": true, "EN": true, "NA": true, "LTC128B": true,
-	"LTC64B": true, "LTC256B": true, "WEAK": true, "RESULT": true, "COLLECTIVE": true, "NOSLEEP": true, "UNIFORM": true,
+	"LTC64B": true, "LTC256B": true, "WEAK": true, "RESULT": true, "NOSLEEP": true, "UNIFORM": true,
 	"MMIO": true, "CG": true, "CS": true, "WT": true, "WB": true, "IL": true, "SC": true, "ALIGNED": true, "LE": false, "INST": true,
 	"NOATEXIT": true, "NOMSG": true, "A": true, "1D": true, "2D": true, "ARRAY": true, "P": true, "B": true, "LL": true, "LZ": true, "PF2": true,
 	"ENL2": true, "PF1": true, "PF1_5": true, "PML2": true, "RML2": true, "WARP": true, "ENTRY": true,
@@ -102,7 +102,7 @@ var ownModifiers = map[isa.Op]map[string]isa.Mod{
 	isa.OpMOV:       {"32": {}}, // RPCMOV.32
 	isa.OpFENCE:     {"VIEW": {}, "ASYNC": {}, "S": {}},
 	isa.OpNANOSLEEP: {"SYNCS": {}}, // ends when a barrier's phase does
-	isa.OpWARPSYNC:  {"EXCLUSIVE": {Sub: isa.SubExclusive}},
+	isa.OpWARPSYNC:  {"EXCLUSIVE": {Sub: isa.SubExclusive}, "COLLECTIVE": {Sub: isa.SubCollective}},
 	isa.OpQSPC:      {"G": {Sub: isa.SubGlobal}, "S": {Sub: isa.SubShared}, "L": {Sub: isa.SubLocal}},
 	isa.OpBSSY:      {"RELIABLE": {Sub: isa.SubReliable}, "RECONVERGENT": {Sub: isa.SubReconvergent}},
 	isa.OpBSYNC:     {"RELIABLE": {Sub: isa.SubReliable}, "RECONVERGENT": {Sub: isa.SubReconvergent}},

@@ -27,6 +27,11 @@ type launch struct {
 		Seed  uint32 `json:"seed"`
 		Zero  bool   `json:"zero"`
 		Value uint64 `json:"value"`
+
+		// of a texture of 8-bit components in the buffer, row after row
+		Width    uint32 `json:"width"`
+		Height   uint32 `json:"height"`
+		Channels int    `json:"channels"`
 	} `json:"args"`
 	Grid          [3]uint32         `json:"grid"`
 	Block         [3]uint32         `json:"block"`
@@ -161,6 +166,9 @@ func (w *worker) predictKernel(l *launch, in Input, cold bool) (*sim.Result, err
 		} else {
 			opt.ReadBytes += uint64(len(b.Data))
 			fillWords(b.Data, a.Seed)
+		}
+		if a.Kind == "texture" {
+			la.Textures = append(la.Textures, isa.Texture{Name: b.Name, Addr: b.Addr, Width: a.Width, Height: a.Height, Channels: a.Channels, Format: isa.U8})
 		}
 		la.Params = binary.LittleEndian.AppendUint64(la.Params, b.Addr)
 	}
