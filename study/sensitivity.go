@@ -100,66 +100,6 @@ func powerOfTwo(name string) bool {
 	return name == "sub_partitions" || strings.HasSuffix(name, "banks") || strings.HasSuffix(name, "ways") || strings.HasSuffix(name, "bytes")
 }
 
-// felt says whether the run can feel a key at all, from the classes, pipes and memory levels that it used.
-func felt(key string, r *Run) bool {
-	parts := strings.Split(key, ".")
-	last := parts[len(parts)-1]
-	ran := func(names ...string) bool {
-		for _, c := range r.Classes {
-			if slices.Contains(names, c.Class) {
-				return true
-			}
-		}
-		return false
-	}
-	m := &r.Memory
-	global := m.GlobalLoads+m.GlobalStores+m.LocalLoads+m.LocalStores+m.Atomics > 0
-	shared := m.SharedLoads+m.SharedStores+m.SharedWavefronts > 0
-	switch parts[0] {
-	case "classes":
-		return ran(parts[1])
-	case "pipes":
-		p := pipe(r, parts[1])
-		return p != nil && p.BusyCycles > 0
-	case "control_flow":
-		switch {
-		case strings.HasPrefix(last, "bar_"):
-			return ran("bar")
-		case strings.HasPrefix(last, "membar"):
-			return ran("membar")
-		case last == "nanosleep":
-			return ran("nanosleep")
-		case last == "call_return":
-			return ran("call", "ret")
-		}
-	case "lsu":
-		switch {
-		case strings.HasPrefix(last, "constant"):
-			return true
-		case last == "local_latency":
-			return m.LocalLoads+m.LocalStores > 0
-		case strings.HasPrefix(last, "l1_") || strings.HasPrefix(last, "global_") || strings.HasPrefix(last, "miss") || last == "lg_queue_depth" || last == "sector_bytes":
-			return global
-		case strings.HasPrefix(last, "store_"):
-			return m.GlobalStores+m.LocalStores+m.SharedStores+m.Atomics > 0
-		case strings.HasPrefix(last, "shared_atomic"):
-			return ran("atoms")
-		case strings.HasPrefix(last, "shared_") || strings.HasPrefix(last, "bank"):
-			return shared
-		}
-		return global || shared
-	case "memory":
-		switch {
-		case strings.Contains(last, "atomic") || strings.HasPrefix(last, "reduction"):
-			return m.Atomics > 0
-		case strings.HasPrefix(last, "dram"):
-			return m.DRAMBytes > 0
-		}
-		return m.L2Sectors > 0 || global
-	}
-	return true
-}
-
 // Sensitivities runs every case of the plan on every architecture, and again with each number that it can feel one step
 // down and one step up.
 func Sensitivities(plan *workloads.Plan, opt WhatIfOptions) (*Sensitivity, error) {
@@ -202,7 +142,7 @@ func rank(plan *workloads.Plan, arch string, opt WhatIfOptions) (*Ranked, error)
 		case !number:
 			r.Untried++
 			continue
-		case !felt(k.Path, base):
+		case unfelt(k.Path, base) != "":
 			r.Skipped++
 			continue
 		}

@@ -41,6 +41,8 @@ type Response struct {
 	Points  []Point  `json:"points"`
 	// Skipped says which of several changes were not run alone, because the architecture refuses them without the others.
 	Skipped []string `json:"skipped,omitempty"`
+	// NoEffect says, "key: why", which keys the kernel cannot feel.
+	NoEffect []string `json:"no_effect,omitempty"`
 }
 
 // Point is the kernel on one changed architecture.
@@ -316,7 +318,29 @@ func respond(plan *workloads.Plan, arch string, changes []Change, opt WhatIfOpti
 		track.update(i, 1, base.WarpInstructions, true)
 	})
 	r.Base.Hot = r.Base.Hot[:min(10, len(r.Base.Hot))]
+	r.NoEffect = withoutEffect(r)
 	return r, nil
+}
+
+// withoutEffect lists the changed keys that the kernel cannot feel, with the reason. Pipes that a change adds are left out.
+func withoutEffect(r *Response) []string {
+	var out []string
+	for i, c := range r.Changes {
+		why := unfelt(c.Key, &r.Base)
+		added := strings.HasPrefix(c.Key, "pipes.") && pipe(&r.Base, strings.Split(c.Key, ".")[1]) == nil
+		if why == "" || added {
+			continue
+		}
+		// The rule speaks of one key: a point that sets others too says nothing about it.
+		felt := slices.ContainsFunc(r.Points, func(p Point) bool {
+			only := p.values[i] != "" && !slices.ContainsFunc(slices.Concat(p.values[:i], p.values[i+1:]), func(v string) bool { return v != "" })
+			return only && p.Error == "" && p.Cycles != r.Base.Cycles
+		})
+		if !felt {
+			out = append(out, c.Key+": "+why)
+		}
+	}
+	return out
 }
 
 // feasible are the rows that the architecture takes. A value that it refuses is the user's mistake: nothing is run then.

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/sarchlab/smsim/plots"
+	"github.com/sarchlab/smsim/sim"
 	"github.com/sarchlab/smsim/study/page"
 )
 
@@ -77,8 +78,12 @@ func (t *textWriter) response(r *Response, recompile bool) {
 	page.Right(tw, 2, 5)
 	t.table("", tw)
 	t.followed(r)
-	if b := best(r); b != nil {
-		t.printf("\n")
+	t.printf("\n")
+	for _, s := range r.NoEffect {
+		key, why, _ := strings.Cut(s, ": ")
+		t.paragraph(fmt.Sprintf("%s changes nothing: %s.", key, why), "")
+	}
+	if b := best(r); b != nil && len(r.NoEffect) < len(r.Changes) {
 		t.paragraph(verdict(r, b), "")
 	}
 	for _, p := range r.Points {
@@ -187,10 +192,52 @@ func verdict(r *Response, p *Point) string {
 		}
 		return s
 	}
+	s := fmt.Sprintf("No change makes it faster (best %.3fx)", p.SpeedUp)
 	if len(r.Points) == 1 {
-		return fmt.Sprintf("%s changes nothing that matters (%.3fx): the kernel is limited by %s.", set, p.SpeedUp, ShortLimiter(&r.Base))
+		s = fmt.Sprintf("%s changes nothing that matters (%.3fx)", set, p.SpeedUp)
 	}
-	return fmt.Sprintf("No change makes it faster (best %.3fx): the kernel is limited by %s.", p.SpeedUp, ShortLimiter(&r.Base))
+	limit := ShortLimiter(&r.Base)
+	switch touched := slices.ContainsFunc(r.Changes, func(c Change) bool { return atLimit(c.Key, &r.Base) }); {
+	case !touched:
+		return fmt.Sprintf("%s: the kernel is limited by %s, which this leaves as it was.", s, limit)
+	case faster(r, p):
+		return fmt.Sprintf("%s although the kernel is limited by %s: what is saved there is lost elsewhere. %s", s, limit, moved(&r.Base, p.run))
+	}
+	return fmt.Sprintf("%s: the kernel is limited by %s.", s, limit)
+}
+
+// atLimit says that a key is one of those that set the limit of a run: of the pipe, the memory level or the wait that it names.
+func atLimit(key string, r *Run) bool {
+	l := &r.Limiter
+	section, rest, _ := strings.Cut(key, ".")
+	row, _, _ := strings.Cut(rest, ".")
+	switch l.Kind {
+	case sim.LimitPipe:
+		class := func(c sim.ClassCount) bool { return c.Class == row && (c.Pipe == l.What || c.Pipe == "mio") }
+		return section == "pipes" && row == l.What || section == "classes" && slices.ContainsFunc(r.Classes, class) || section == "lsu" && l.What == "lsu"
+	case sim.LimitIssue:
+		return section == "sm"
+	case sim.LimitMemory:
+		level, _, _ := strings.Cut(strings.ToLower(l.What), " ")
+		return strings.HasPrefix(rest, level+"_") || strings.HasPrefix(rest, "misses")
+	case sim.LimitLatency:
+		return strings.HasSuffix(rest, "latency")
+	case sim.LimitOccupancy:
+		return section == "occupancy"
+	case sim.LimitShared:
+		return section == "lsu" && (strings.HasPrefix(rest, "shared_") || strings.HasPrefix(rest, "bank"))
+	case sim.LimitBarrier:
+		return strings.HasPrefix(rest, "bar_")
+	case sim.LimitFetch:
+		return section == "fetch"
+	case sim.LimitConstants:
+		return strings.HasPrefix(rest, "constant")
+	case sim.LimitRegFile:
+		return section == "register_file"
+	case sim.LimitLaunch:
+		return section == "launch"
+	}
+	return false
 }
 
 // faster says that every change of a point shortens a latency or an interval.

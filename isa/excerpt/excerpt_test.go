@@ -16,7 +16,7 @@ func TestLines(t *testing.T) {
 	}{
 		{"add.u32 %r1;", 9, "\n    add.u32 %r1;\n            ^"},
 		{"\tadd %r1;", 6, "\n    \tadd %r1;\n    \t    ^"}, // a tab stays one below
-		{"é x", 4, "\n    é x\n      ^"},                    // columns are bytes, é has two
+		{"é x", 4, "\n    é x\n      ^"},                   // columns are bytes, é has two
 		{"a\x01b", 3, "\n    a?b\n      ^"},
 		{"ret;  \r", 99, "\n    ret;\n        ^"}, // behind the end
 		{"", 1, ""},

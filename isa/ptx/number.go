@@ -52,7 +52,7 @@ func parseNumber(s string) (c constant, problem, hint string) {
 	v, err := strconv.ParseUint(digits, base, 64)
 	if err != nil || strings.Contains(digits, "_") {
 		if ne, ok := err.(*strconv.NumError); ok && ne.Err == strconv.ErrRange {
-			return c, "integer literal " + quote(s) + " does not fit in 64 bits", ""
+			return c, "integer literal " + quote(s) + " does not fit in 64 bits", "ptxas would keep the low 64 bits: write those"
 		}
 		if strings.HasSuffix(s, "u") {
 			hint = "the suffix of unsigned literals is a capital U"
