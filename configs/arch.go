@@ -44,6 +44,8 @@ type Arch struct {
 	Overrides []Override `yaml:"-"`
 	// Followed are those of them that nobody asked for: keys that could not stay beside a changed one.
 	Followed []Override `yaml:"-"`
+	// Disowned are the keys whose numbers differ from those of the target's own architecture and yet name its source; they count as assumed.
+	Disowned []string `yaml:"-"`
 
 	own provenance // of single keys
 }

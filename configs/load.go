@@ -52,7 +52,8 @@ func nameOf(text string) (string, bool) {
 }
 
 // Load reads an architecture: one of [List] in any usual spelling (sm_86, 8.6, 86), or the path of a
-// YAML file of the user, usually with a `base:`. It checks the result, applies the overrides in order
+// YAML file of the user, usually with a `base:`. A number of such a file that is not that of the target's own architecture, but names the
+// same source, counts as assumed. Load checks the result, applies the overrides in order
 // and those that they imply ([Arch.Followed]), and checks again when all are in. Errors are [*strictyaml.Error] with position and suggestion.
 func Load(nameOrPath string, overrides []Override) (*Arch, error) {
 	tree, own, err := loadTree(nameOrPath)
@@ -68,6 +69,11 @@ func Load(nameOrPath string, overrides []Override) (*Arch, error) {
 	}
 	if f := check(a); f != nil {
 		return nil, located(tree, f)
+	}
+	if _, bundled := nameOf(nameOrPath); !bundled {
+		if err := a.disown(tree.File()); err != nil {
+			return nil, err
+		}
 	}
 	if err := a.override(overrides); err != nil {
 		return nil, err

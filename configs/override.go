@@ -176,10 +176,15 @@ func Scaled(value, present string) (string, bool) {
 	return strconv.FormatFloat(f*p, 'g', 12, 64), true
 }
 
-// markRow gives the row of a table that was changed the provenance of a guess, so that a result that rests on it says so.
+// markRow gives the row of a table that was changed the provenance of a guess.
 func (a *Arch) markRow(o Override) {
-	origin := Origin{Source: overrideSource, Confidence: Assumed, Note: "set by the user: " + o.String()}
-	table, rest, _ := strings.Cut(o.Key, ".")
+	a.setRowOrigin(o.Key, Origin{Source: overrideSource, Confidence: Assumed, Note: "set by the user: " + o.String()})
+}
+
+// setRowOrigin gives the row of a table that a key belongs to another provenance, so that a result that rests on it says so; the row's other
+// keys keep theirs.
+func (a *Arch) setRowOrigin(key string, origin Origin) {
+	table, rest, _ := strings.Cut(key, ".")
 	name, _, _ := strings.Cut(rest, ".")
 	switch table {
 	case "classes":

@@ -1,6 +1,8 @@
 package configs
 
 import (
+	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -115,6 +117,45 @@ func ownOrigin(n strictyaml.Node, path string) (Origin, error) {
 		o.Confidence = Assumed
 	}
 	return o, nil
+}
+
+// disown takes the origin from the numbers of a user's file that differ from those of the architecture with its compute capability and
+// yet name the same source: a file begun as a copy (smsim arch show --format yaml), in which a number was changed and not the source
+// beside it. They count as assumed.
+func (a *Arch) disown(file string) error {
+	ref, err := Load(a.ComputeCapability, nil)
+	if err != nil {
+		return err
+	}
+	was := map[string]Key{}
+	for _, k := range ref.Keys() {
+		was[k.Path] = k
+	}
+	for _, k := range a.Keys() {
+		old, known := was[k.Path]
+		if !known || k.Value == old.Value || k.Origin != old.Origin || k.Confidence == Assumed {
+			continue
+		}
+		o := Origin{Source: file, Confidence: Assumed, Note: fmt.Sprintf("%s in %s, from where the file has its source", old.Value, ref.Name)}
+		a.own.keys[k.Path] = o
+		a.Disowned = append(a.Disowned, k.Path)
+		a.setRowOrigin(k.Path, o)
+	}
+	return nil
+}
+
+// OwnGuesses are the keys, sorted, that the user's file or an override gave a value that counts as assumed.
+func (a *Arch) OwnGuesses() []string {
+	guesses := map[string]bool{}
+	for path, o := range a.own.keys {
+		if o.Confidence == Assumed {
+			guesses[path] = true
+		}
+	}
+	for _, o := range a.Overrides {
+		guesses[o.Key] = true
+	}
+	return slices.Sorted(maps.Keys(guesses))
 }
 
 // of is the origin of a key whose section or row has the given one.

@@ -18,7 +18,7 @@ func (a *Arch) WriteYAML(w io.Writer, filter string) error {
 	y := &yamlWriter{filter: filter}
 	if filter == "" {
 		y.printf("# The numbers of %s, complete, as smsim has them. A number that you change is no longer what its source says:\n", a.Name)
-		y.printf("# change source and confidence beside it too. Shorter, and without this duty: `base: %s` and only what differs.\n", a.Name)
+		y.printf("# it counts as assumed unless you change source and confidence beside it, too. Shorter: `base: %s` and only what differs.\n", a.Name)
 		for _, k := range []struct{ key, value string }{{"compute_capability", a.ComputeCapability}, {"family", a.Family}, {"board", a.Board}, {"warp_scheduler", a.WarpScheduler}} {
 			y.printf("%s: %s\n", k.key, quoted(k.value))
 		}

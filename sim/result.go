@@ -76,7 +76,7 @@ type Result struct {
 	Hot       []HotInst `json:"hottest"` // by warp-cycles attributed, most first
 
 	Limiter    Limiter  `json:"limiter"`
-	Confidence string   `json:"confidence"` // weakest of the numbers that mattered: measured, published, derived, assumed
+	Confidence string   `json:"confidence"` // weakest of the timing of the executed classes: measured, published, derived, assumed
 	Check      string   `json:"check"`      // passed, failed, none
 	CheckNote  string   `json:"check_note,omitempty"`
 	Notes      []string `json:"notes,omitempty"`

@@ -268,7 +268,12 @@ func CheckArch(w io.Writer, file, format string) error {
 		return &InputError{err}
 	}
 	c := ArchCheck{File: file, ArchSummary: s, Base: a.Base, Changes: []ArchChange{}}
-	if base, err := configs.Load(a.Base, nil); err == nil {
+	against := a.Base
+	if against == "" { // a complete file
+		against = a.ComputeCapability
+	}
+	if base, err := configs.Load(against, nil); err == nil {
+		against = base.Name
 		for _, d := range configs.Diff(base, a) {
 			c.Changes = append(c.Changes, ArchChange{d.Path, archKey(d.A), archKey(d.B)})
 		}
@@ -282,7 +287,7 @@ func CheckArch(w io.Writer, file, format string) error {
 	t.printf("%d numbers: %d measured, %d published, %d derived, %d assumed.\n", n["measured"]+n["published"]+n["derived"]+n["assumed"], n["measured"], n["published"],
 		n["derived"], n["assumed"])
 	if len(c.Changes) > 0 {
-		tw := page.NewTable("changed", "in "+a.Base, "here", "confidence here")
+		tw := page.NewTable("changed", "in "+against, "here", "confidence here")
 		for _, d := range c.Changes {
 			row := []any{d.Path, "-", "-", ""}
 			if d.A != nil {
@@ -294,6 +299,11 @@ func CheckArch(w io.Writer, file, format string) error {
 			tw.AppendRow(row)
 		}
 		t.table("", tw)
+	}
+	if n := len(a.Disowned); n > 0 {
+		t.printf("\n")
+		t.paragraph(fmt.Sprintf("%s of those that differ from %s: the file gives them the source that %s has for its own. They count as assumed until they have a source "+
+			"and a confidence of their own.", page.Plural(n, "number"), against, against), "")
 	}
 	return t.err
 }

@@ -48,7 +48,7 @@ func RestsOn(rep *Report, speedUps bool) string {
 	if c == "" {
 		return ""
 	}
-	return confidenceWords(c) + " " + inputWords(rep, speedUps)
+	return confidenceWords(c, ownNumbers(rep)) + " " + inputWords(rep, speedUps)
 }
 
 // confidence is the weakest confidence among the runs.
@@ -63,20 +63,38 @@ func confidence(rep *Report) string {
 	return worst
 }
 
-func confidenceWords(c string) string {
-	switch c {
-	case "measured":
-		return "Confidence: measured. The model's numbers that mattered were measured on hardware."
-	case "published":
-		return "Confidence: published. Some of the numbers that mattered come from documents or others' measurements."
-	case "derived":
-		return "Confidence: derived. Some of the numbers that mattered are inferred from published ones."
+// ownNumbers are the keys of the user's own numbers that some run could feel.
+func ownNumbers(rep *Report) []string {
+	var keys []string
+	for i := range rep.Runs {
+		for _, k := range rep.Runs[i].OwnNumbers {
+			if !slices.Contains(keys, k) {
+				keys = append(keys, k)
+			}
+		}
 	}
-	return "Confidence: " + c + ". Some of the numbers that mattered are assumed (smsim arch show NAME lists them); treat differences " +
-		"that hang on them with care."
+	return keys
 }
 
-// mostNamed bounds the architectures that are named in the sentence.
+// confidenceWords explains the confidence of a report: where the timing of the instructions comes from that make up the kernels (sim.Result.Confidence).
+func confidenceWords(c string, own []string) string {
+	s := "Confidence: " + c + ". The timing of "
+	switch {
+	case c == "measured":
+		return s + "the instructions that make up the kernel was measured on hardware for this model."
+	case c == "published":
+		return s + "some instructions that make up the kernel comes from documents or others' measurements."
+	case c == "derived":
+		return s + "some instructions that make up the kernel is inferred from published or measured numbers of this or a neighbouring generation."
+	case len(own) > mostNamed:
+		return fmt.Sprintf("Confidence: %s. It rests on %d numbers of your own, such as %s.", c, len(own), own[0])
+	case len(own) > 0:
+		return fmt.Sprintf("Confidence: %s. It rests on numbers of your own: %s.", c, strings.Join(own, ", "))
+	}
+	return s + "some instructions that make up the kernel is assumed (smsim arch show NAME lists them); treat differences that hang on them with care."
+}
+
+// mostNamed bounds the architectures, and the keys, that are named in the sentence.
 const mostNamed = 6
 
 // inputWords gives the measured error of cycles for the kinds of kernel files that ran, and that of speed-ups where there are some.

@@ -27,6 +27,8 @@ func TestRestsOn(t *testing.T) {
 			[]string{"From PTX", "speed-ups by " + p.ratio + " and " + s.ratio}, []string{"no kernel was timed"}},
 		{"assumed numbers", Report{Runs: []Run{run("sm_10", inputPTX, "assumed"), run("sm_90", inputPTX, "measured")}},
 			[]string{"Confidence: assumed.", "smsim arch show", "no kernel was timed on sm_10"}, nil},
+		{"numbers of the user", Report{Runs: []Run{{Input: inputPTX, OwnNumbers: []string{"lsu.l1_latency"}, Result: sim.Result{Arch: "sm_90", Confidence: "assumed"}}}},
+			[]string{"Confidence: assumed. It rests on numbers of your own: lsu.l1_latency."}, []string{"smsim arch show"}},
 	} {
 		got := RestsOn(&c.rep, len(c.rep.Comparisons) > 0)
 		for _, w := range c.has {

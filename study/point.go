@@ -78,6 +78,11 @@ func (c *compiler) time(pt point, m *machine, p *isa.Program, progress func(ende
 	for _, o := range m.arch.Followed {
 		r.Followed = append(r.Followed, o.String())
 	}
+	for _, key := range m.arch.OwnGuesses() {
+		if unfelt(key, r) == "" {
+			r.OwnNumbers, r.Confidence = append(r.OwnNumbers, key), "assumed"
+		}
+	}
 	if len(r.Followed) > 0 {
 		r.Notes = append(r.Notes, "on "+r.Arch+" "+followNote("with", strings.Join(r.Overrides, " and "), r.Followed))
 	}

@@ -23,12 +23,13 @@ type Run struct {
 
 	sim.Result
 
-	Input      string   `json:"input"`               // "ptx": lowered here; "sass": machine code of a listing
-	SMs        int      `json:"sms"`                 // SMs that share the grid
-	Blocks     string   `json:"blocks"`              // which blocks this SM ran
-	Overrides  []string `json:"overrides,omitempty"` // key=value of the numbers of the architecture that were set
-	Followed   []string `json:"followed,omitempty"`  // the same of those that could not stay beside them: what is farther away takes no less time, a share is no more than the whole
-	Work       float64  `json:"work,omitempty"`      // units of work of the blocks that ran
+	Input      string   `json:"input"`                 // "ptx": lowered here; "sass": machine code of a listing
+	SMs        int      `json:"sms"`                   // SMs that share the grid
+	Blocks     string   `json:"blocks"`                // which blocks this SM ran
+	Overrides  []string `json:"overrides,omitempty"`   // key=value of the numbers of the architecture that were set
+	Followed   []string `json:"followed,omitempty"`    // the same of those that could not stay beside them: what is farther away takes no less time, a share is no more than the whole
+	OwnNumbers []string `json:"own_numbers,omitempty"` // keys of the user's own numbers that the run could feel; its confidence is assumed then
+	Work       float64  `json:"work,omitempty"`        // units of work of the blocks that ran
 	WorkUnit   string   `json:"work_unit,omitempty"`
 	WorkCycle  float64  `json:"work_per_cycle,omitempty"`
 	Outputs    []Output `json:"outputs,omitempty"`

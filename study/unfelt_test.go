@@ -88,3 +88,23 @@ func TestWithoutEffect(t *testing.T) {
 		t.Errorf("text:\n%s", text)
 	}
 }
+
+// TestOwnNumbers: a run that a number set by the user can change rests on that number, and one that does not feel it does not.
+func TestOwnNumbers(t *testing.T) {
+	for _, c := range []struct{ key, value, confidence string }{
+		{"lsu.l1_latency", "16", "assumed"},
+		{"classes.idp.latency", "5", "assumed"},
+		{"classes.atoms.latency", "9", "measured"},
+	} {
+		p := nccPlan(t, "dp4a_c1", "128x1", "sm_90")
+		p.Overrides = []workloads.Override{{Key: c.key, Value: c.value}}
+		rep, err := Execute(p, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := &rep.Runs[0]
+		if felt := slices.Contains(r.OwnNumbers, c.key); r.Confidence != c.confidence || felt != (c.confidence == "assumed") {
+			t.Errorf("with %s: %s, own numbers %v", c.key, r.Confidence, r.OwnNumbers)
+		}
+	}
+}

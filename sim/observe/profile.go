@@ -79,7 +79,7 @@ func source(p *isa.Program, in *isa.Inst) (line, text string) {
 // confidences from best to worst.
 var confidences = []string{"measured", "published", "derived", "assumed"}
 
-// confidence is the weakest confidence among the classes that made up at least 2 % of the executed instructions: timing of rarer ones
+// confidence is the weakest confidence of the timing of the classes that made up at least 2 % of the executed instructions: timing of rarer ones
 // hardly moves the result.
 func (c *Collector) confidence() string {
 	worst := 0
