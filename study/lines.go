@@ -11,7 +11,7 @@ import (
 func WriteLines(w io.Writer, rep *Report) error {
 	for i := range rep.Runs {
 		r := &rep.Runs[i]
-		if _, err := fmt.Fprintf(w, "%s: %d cycles, IPC %.2f, check %s, limit %s\n", RunName(r), r.Cycles, r.IPC, r.Check, ShortLimiter(r)); err != nil {
+		if _, err := fmt.Fprintf(w, "%s: %s cycles, IPC %.2f, check %s, limit %s\n", RunName(r), thousands(r.Cycles), r.IPC, r.Check, ShortLimiter(r)); err != nil {
 			return err
 		}
 	}

@@ -3,6 +3,7 @@ package study
 import (
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strings"
 
@@ -141,12 +142,14 @@ func RunName(r *Run) string {
 }
 
 // thousands writes an integer in groups: 1 234 567.
-func thousands(n uint64) string {
-	s := fmt.Sprint(n)
-	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + page.Joiner + s[i:]
+func thousands(n uint64) string { return page.Thousands(n) }
+
+// figures writes a number of zero or more with three digits, a large one whole and in groups: 0.0123, 45.6, 1 234.
+func figures(x float64) string {
+	if x >= 999.5 {
+		return thousands(uint64(math.Round(x)))
 	}
-	return s
+	return fmt.Sprintf("%.3g", x)
 }
 
 func percent(f float64) string { return fmt.Sprintf("%.1f %%", 100*f) }

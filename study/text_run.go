@@ -28,13 +28,13 @@ func (t *textWriter) run(r *Run) {
 		r.SMs, page.Plural(r.BlocksRun, "block"), r.Blocks))
 	t.fact("code", fmt.Sprintf("%s from %s, %s; %s a thread, %s shared a block%s; control information %s",
 		page.Plural(r.CodeInsts, "instruction"), inputName(r.Input), bytesText(r.CodeBytes), page.Plural(r.Registers, "register"), bytesText(r.SharedBytes), local(r), r.ControlOrigin))
-	t.fact("time", fmt.Sprintf("%s cycles = %.3g us; %s warp-instructions, %.2f a cycle; %.1f active lanes of 32",
-		thousands(r.Cycles), r.TimeUS, thousands(r.WarpInstructions), r.IPC, lanes(r)))
+	t.fact("time", fmt.Sprintf("%s cycles = %s µs; %s warp-instructions, %.2f a cycle; %.1f active lanes of 32",
+		thousands(r.Cycles), microseconds(r.TimeUS), thousands(r.WarpInstructions), r.IPC, lanes(r)))
 	if len(r.Overrides) > 0 {
 		t.fact("changed", strings.Join(r.Overrides, ", "))
 	}
 	if r.WorkCycle > 0 {
-		t.fact("work", fmt.Sprintf("%.4g %s a cycle", r.WorkCycle, r.WorkUnit))
+		t.fact("work", fmt.Sprintf("%s %s a cycle", figures(r.WorkCycle), r.WorkUnit))
 	}
 	o := &r.Occupancy
 	t.fact("occupancy", fmt.Sprintf("%d of %d warps fit (%s; limited by %s); %s%.1f resident on average (%s)",

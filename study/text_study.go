@@ -31,7 +31,7 @@ func (t *textWriter) study(rep *Report) {
 	t.gains(rep)
 	t.grid(rep, "What limits each variant", func(r *Run) string { return ShortLimiter(r) }, false)
 	if rep.WorkUnit != "" {
-		t.grid(rep, fmt.Sprintf("%s a cycle of one SM", capital(rep.WorkUnit)), func(r *Run) string { return fmt.Sprintf("%.1f", r.WorkCycle) }, true)
+		t.grid(rep, fmt.Sprintf("%s a cycle of one SM", capital(rep.WorkUnit)), func(r *Run) string { return figures(r.WorkCycle) }, true)
 	}
 	t.grid(rep, "Cycles (warp-instructions a cycle)", func(r *Run) string { return fmt.Sprintf("%s (%.2f)", thousands(r.Cycles), r.IPC) }, true)
 }
@@ -176,11 +176,11 @@ func columnNames(launches []string, unnamed string, width int) []any {
 
 // overview is one line for each run.
 func (t *textWriter) overview(rep *Report) {
-	tw := page.NewTable("kernel", "arch", "cycles", "time us", "IPC", "occupancy", "check", "limit")
+	tw := page.NewTable("kernel", "arch", "cycles", "time (µs)", "IPC", "occupancy", "check", "limit")
 	page.Right(tw, 3, 6)
 	for i := range rep.Runs {
 		r := &rep.Runs[i]
-		tw.AppendRow([]any{page.Clip(r.Variant, 24), r.Arch, thousands(r.Cycles), fmt.Sprintf("%.3g", r.TimeUS), fmt.Sprintf("%.2f", r.IPC),
+		tw.AppendRow([]any{page.Clip(r.Variant, 24), r.Arch, thousands(r.Cycles), microseconds(r.TimeUS), fmt.Sprintf("%.2f", r.IPC),
 			percent(r.Occupancy.Achieved), r.Check, page.Clip(ShortLimiter(r), 28)})
 	}
 	t.table("", tw)

@@ -112,7 +112,7 @@ func (t *textWriter) pair(p *Pair) {
 	tw = page.NewTable("pipe", a+" busy", b+" busy", "cycles for equal work", "")
 	page.Right(tw, 2, 5)
 	for _, q := range p.Pipes {
-		tw.AppendRow([]any{q.Pipe, percent(q.BaselineUse), percent(q.VariantUse), fmt.Sprintf("%.0f to %.0f", q.BaselineBusy, q.VariantBusy), ratio(q.BaselineBusy, q.VariantBusy)})
+		tw.AppendRow([]any{q.Pipe, percent(q.BaselineUse), percent(q.VariantUse), fromTo(q.BaselineBusy, q.VariantBusy), ratio(q.BaselineBusy, q.VariantBusy)})
 	}
 	t.table("Pipes", tw)
 	tw = page.NewTable("opcode", a, b)
@@ -157,7 +157,7 @@ func (t *textWriter) stackPair(p *Pair) {
 			continue
 		}
 		letter := stateLetter(s.State)
-		tw.AppendRow([]any{letter, s.State, percent(s.BaselineShare), percent(s.VariantShare), fmt.Sprintf("%.0f to %.0f", s.BaselineCycles, s.VariantCycles), ratio(s.BaselineCycles, s.VariantCycles)})
+		tw.AppendRow([]any{letter, s.State, percent(s.BaselineShare), percent(s.VariantShare), fromTo(s.BaselineCycles, s.VariantCycles), ratio(s.BaselineCycles, s.VariantCycles)})
 		for k, c := range []float64{s.BaselineCycles, s.VariantCycles} {
 			ends[k] += c
 			if n := int(ends[k]/most*70+0.5) - bars[k].Len(); n > 0 {
@@ -171,13 +171,18 @@ func (t *textWriter) stackPair(p *Pair) {
 	t.printf("%-*s %s\n", w, b, bars[1].String())
 }
 
+// fromTo writes two counts of cycles for equal work: 38 229 to 19 263.
+func fromTo(a, b float64) string {
+	return thousands(uint64(math.Round(a))) + " to " + thousands(uint64(math.Round(b)))
+}
+
 func writeVersusCSV(w io.Writer, v *Versus) error {
 	c := csv.NewWriter(w)
-	rows := [][]string{{"arch", "launch", "baseline", "variant", "speed_up", "instruction_ratio", "ipc_ratio", "baseline_limiter", "variant_limiter",
+	rows := [][]string{{"arch", "launch", "grid", "block", "baseline", "variant", "speed_up", "instruction_ratio", "ipc_ratio", "baseline_limiter", "variant_limiter",
 		"outputs_equal", "part", "name", "baseline_value", "variant_value", "baseline_input", "variant_input"}}
 	for i := range v.Pairs {
 		p := &v.Pairs[i]
-		head := []string{p.Arch, p.Launch, p.Baseline, p.Variant, number(p.SpeedUp), number(p.InstructionRatio), number(p.IPCRatio), p.BaselineLimiter, p.VariantLimiter, fmt.Sprint(p.OutputsEqual)}
+		head := []string{p.Arch, p.Launch, dims(dim(p.base.Grid)), dims(dim(p.base.Block)), p.Baseline, p.Variant, number(p.SpeedUp), number(p.InstructionRatio), number(p.IPCRatio), p.BaselineLimiter, p.VariantLimiter, fmt.Sprint(p.OutputsEqual)}
 		add := func(part, name string, a, b float64) {
 			rows = append(rows, append(append([]string{}, head...), part, name, number(a), number(b), p.base.Input, p.vari.Input))
 		}

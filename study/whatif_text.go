@@ -289,15 +289,16 @@ func (t *textWriter) explained(p *Point) {
 
 func writeWhatIfCSV(w io.Writer, x *WhatIf) error {
 	c := csv.NewWriter(w)
-	rows := [][]string{{"arch", "variant", "launch", "set", "cycles", "speed_up", "ipc", "occupancy_achieved", "limiter", "limiter_what",
+	rows := [][]string{{"arch", "variant", "launch", "grid", "block", "set", "cycles", "speed_up", "ipc", "occupancy_achieved", "limiter", "limiter_what",
 		"registers", "stall_counts_recomputed", "outputs_equal", "error", "followed"}}
 	for i := range x.Responses {
 		r := &x.Responses[i]
 		b := &r.Base
-		rows = append(rows, []string{r.Arch, r.Variant, r.Launch, "", whole(b.Cycles), "1", number(b.IPC), number(b.Occupancy.Achieved), string(b.Limiter.Kind),
+		grid, block := dims(dim(b.Grid)), dims(dim(b.Block))
+		rows = append(rows, []string{r.Arch, r.Variant, r.Launch, grid, block, "", whole(b.Cycles), "1", number(b.IPC), number(b.Occupancy.Achieved), string(b.Limiter.Kind),
 			b.Limiter.What, strconv.Itoa(b.Registers), "false", "true", "", ""})
 		for _, p := range r.Points {
-			rows = append(rows, []string{r.Arch, r.Variant, r.Launch, strings.Join(p.Set, " "), whole(p.Cycles), number(p.SpeedUp), number(p.IPC), number(p.Occupancy),
+			rows = append(rows, []string{r.Arch, r.Variant, r.Launch, grid, block, strings.Join(p.Set, " "), whole(p.Cycles), number(p.SpeedUp), number(p.IPC), number(p.Occupancy),
 				string(p.Limiter.Kind), p.Limiter.What, strconv.Itoa(p.Registers), fmt.Sprint(p.Rescheduled), fmt.Sprint(p.SameOutputs), p.Error, strings.Join(p.Followed, " ")})
 		}
 	}

@@ -32,7 +32,7 @@ func Limit(r *sim.Result) sim.Limiter {
 	top, share := largestWait(s)
 	wait := s.perIssue(top)
 	if o := &r.Occupancy; o.ActiveCycles > 0 && 2*o.ActiveCycles < r.Cycles {
-		return sim.Limiter{Kind: sim.LimitLaunch, What: "launch", Sentence: fmt.Sprintf("launch: the SM holds warps in only %d of %d cycles; the rest is starting the blocks and ending the grid", o.ActiveCycles, r.Cycles)}
+		return sim.Limiter{Kind: sim.LimitLaunch, What: "launch", Sentence: fmt.Sprintf("launch: the SM holds warps in only %s of the cycles; the rest is starting the blocks and ending the grid", percent(float64(o.ActiveCycles)/float64(r.Cycles)))}
 	}
 	if lim, ok := sharedLimit(r, pipe, top, share); ok {
 		return lim

@@ -50,7 +50,7 @@ func TestLimit(t *testing.T) {
 				r.Memory.L2ReadSectors, r.L2Ceiling, r.Memory.L2HitRate, r.Occupancy.ActiveCycles = 500, 30, 1, 600 // 89 % of these cycles
 			}, kind: sim.LimitMemory, what: "L2 bandwidth", sentence: "L2 gives 26.7 of at most 30.0"},
 		{name: "launch", issue: 0.01, pipe: "adu", busy: 0.01, states: map[sim.WarpState]uint64{sim.Wait: 900}, warps: 1,
-			change: func(r *sim.Result) { r.Occupancy.ActiveCycles = 499 }, kind: sim.LimitLaunch, what: "launch", sentence: "holds warps in only 499 of 1000 cycles"},
+			change: func(r *sim.Result) { r.Occupancy.ActiveCycles = 499 }, kind: sim.LimitLaunch, what: "launch", sentence: "holds warps in only 50 % of the cycles"},
 		{name: "half of the time is no launch", issue: 0.01, pipe: "adu", busy: 0.01, states: map[sim.WarpState]uint64{sim.Wait: 900}, warps: 1,
 			change: func(r *sim.Result) { r.Occupancy.ActiveCycles = 500 }, kind: sim.LimitLatency, what: "wait", sentence: "latency: "},
 		{name: "constants", issue: 0.1, pipe: "alu", busy: 0.2, states: map[sim.WarpState]uint64{sim.IMCMiss: 900}, warps: 4,

@@ -30,7 +30,7 @@ func Write(w io.Writer, a *Advice, format string) error {
 
 func (a *Advice) csv(w io.Writer) error {
 	c := csv.NewWriter(w)
-	rows := [][]string{{"kernel", "rule", "arch", "speedup", "instruction_ratio", "outputs_equal", "in_together", "why"}}
+	rows := [][]string{{"kernel", "rule", "arch", "speed_up", "instruction_ratio", "outputs_equal", "in_together", "why"}}
 	add := func(rule string, speed, fewer map[string]float64, why map[string]string, equal, taken bool) {
 		for _, arch := range a.Archs {
 			rows = append(rows, []string{a.Kernel, rule, arch, number(speed[arch]), number(fewer[arch]), strconv.FormatBool(equal), strconv.FormatBool(taken), why[arch]})
@@ -59,7 +59,7 @@ func (a *Advice) text(b *strings.Builder) {
 	fmt.Fprintf(b, "%s\n%s\n\nThe kernel as it is\n", title, strings.Repeat("═", len(title)))
 	for _, arch := range a.Archs {
 		if _, ran := a.Cycles[arch]; ran {
-			b.WriteString(page.Paragraph(fmt.Sprintf("  %-8s ", arch), fmt.Sprintf("%d cycles; limited by %s", a.Cycles[arch], a.Limiters[arch])))
+			b.WriteString(page.Paragraph(fmt.Sprintf("  %-8s ", arch), fmt.Sprintf("%s cycles; limited by %s", page.Thousands(a.Cycles[arch]), a.Limiters[arch])))
 		} else {
 			b.WriteString(page.Paragraph(fmt.Sprintf("  %-8s ", arch), "not simulated: "+a.failures[arch]))
 		}

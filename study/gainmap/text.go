@@ -20,7 +20,7 @@ func Write(w io.Writer, maps []*Map, format string) error {
 		return page.JSON(w, Saved{sim.Schema, maps})
 	case "csv":
 		c := csv.NewWriter(w)
-		rows := [][]string{{"kind", "arch", "map", "row", "column", "speedup", "instruction_ratio"}}
+		rows := [][]string{{"kind", "arch", "map", "row", "column", "speed_up", "instruction_ratio"}}
 		number := func(f float64) string { return strconv.FormatFloat(f, 'g', 8, 64) }
 		for _, m := range maps {
 			rows = append(rows, m.Chains.rows(m, "chains_by_warps", number)...)

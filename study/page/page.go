@@ -135,6 +135,15 @@ func Clip(s string, n int) string {
 	return string(r[:n-1]) + "…"
 }
 
+// Thousands writes an integer in groups: 1 234 567.
+func Thousands(n uint64) string {
+	s := fmt.Sprint(n)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + Joiner + s[i:]
+	}
+	return s
+}
+
 // Plural is a number of things: "1 block", "3 blocks".
 func Plural(n int, what string) string {
 	if n == 1 {
