@@ -26,6 +26,13 @@ func (u *fuser) fusePredicates(in *isa.Inst) bool {
 	}
 	dst, guard, pos, other, inverse := in.Dst[0], in.Guard, in.Pos, in.Src[1-best], in.Src[best].Is(isa.Neg)
 	id := u.n.of(isa.KindPred, in.Src[best].Reg)
+	if compare.Mod.Has(isa.ModEX) && (u.uses[id] > 1 || inverse && op != isa.BoolXor) {
+		return false // the inverse of a comparison of 64 bits needs that of the low words too
+	}
+	if compare.Mod.Has(isa.ModEX) && inverse {
+		other.Flags ^= isa.Neg
+		inverse = false
+	}
 	*in = *compare
 	in.Dst[0], in.Guard, in.Pos, in.Src[2], in.Mod.Bool = dst, guard, pos, other, op
 	if inverse {
@@ -37,7 +44,7 @@ func (u *fuser) fusePredicates(in *isa.Inst) bool {
 	return true
 }
 
-// comparison is the plain comparison of words that gives a predicate, if it can be made here as well.
+// comparison is the plain comparison of words, or of the high words of 64 bits, that gives a predicate, if it can be made here as well.
 func (u *fuser) comparison(o isa.Operand) *isa.Inst {
 	if o.Kind != isa.KindPred || o.Reg < isa.VirtualBase {
 		return nil
@@ -47,7 +54,7 @@ func (u *fuser) comparison(o isa.Operand) *isa.Inst {
 		return nil
 	}
 	d := u.definition(id)
-	if d == nil || d.Op != isa.OpISETP || d.Dst[0].Reg != o.Reg || d.Dst[1] != pt || d.Src[2] != pt || d.Mod.Has(isa.ModEX) || d.Mod.Bool != isa.BoolAnd ||
+	if d == nil || d.Op != isa.OpISETP || d.Dst[0].Reg != o.Reg || d.Dst[1] != pt || d.Src[2] != pt || d.Mod.Bool != isa.BoolAnd ||
 		d.Mod.Type != isa.U32 && d.Mod.Type != isa.S32 || inverseCompare(d.Mod.Cmp) == isa.CmpF {
 		return nil
 	}

@@ -22,6 +22,8 @@ func TestPredicateLogic(t *testing.T) {
 		{"inverted", "not.pred %p, %p; or.pred %r, %p, %q; selp.b32 %x, 1, 0, %r;", 0, false, func(a, b bool) bool { return !a || b }},
 		{"both inverted", "not.pred %p, %p; not.pred %q, %q; and.pred %r, %p, %q; selp.b32 %x, 1, 0, %r;", 0, false, func(a, b bool) bool { return !a && !b }},
 		{"read twice", "and.pred %r, %p, %q; selp.b32 %x, 1, 0, %r; @%p add.u32 %x, %x, 2; @%q add.u32 %x, %x, 4; and.b32 %x, %x, 1;", 0, false, func(a, b bool) bool { return a && b }},
+		{"xor of 64 bits", "mov.b64 %o, {%b, %b}; setp.gt.u64 %q, %o, 4294967297; xor.pred %r, %p, %q; selp.b32 %x, 1, 0, %r;", 0, false, func(a, b bool) bool { return a != b }},
+		{"xor of an inverted one of 64 bits", "mov.b64 %o, {%b, %b}; setp.gt.u64 %q, %o, 4294967297; not.pred %q, %q; xor.pred %r, %q, %p; selp.b32 %x, 1, 0, %r;", 0, false, func(a, b bool) bool { return a == b }},
 		{"branch", "and.pred %r, %p, %q; mov.u32 %x, 1; @%r bra S; atom.global.add.u32 %a, [%out+8], %a; mov.u32 %x, 0;\nS:", 0, true, func(a, b bool) bool { return a && b }},
 		{"branch on or", "or.pred %r, %p, %q; mov.u32 %x, 1; @%r bra S; atom.global.add.u32 %a, [%out+8], %a; mov.u32 %x, 0;\nS:", 0, false, func(a, b bool) bool { return a || b }},
 	} {

@@ -35,12 +35,14 @@ func (f *fn) spill(a *allocation, failed []int32) error {
 			continue
 		}
 		best, bestCost := int32(-1), 0.0
+		relieved := false // a neighbour goes already: the next round shows whether that is enough
 		consider := func(id int32) {
 			id = a.find(id)
 			w := a.unit[id]
 			if a.parts[w] == nil {
 				w = id
 			}
+			relieved = relieved || file == 1 && chosen[w]
 			some := false
 			for _, m := range a.members(w) {
 				some = some || free[a.find(m)]
@@ -58,6 +60,9 @@ func (f *fn) spill(a *allocation, failed []int32) error {
 			for _, j := range a.adj[a.find(m)] {
 				consider(j)
 			}
+		}
+		if relieved {
+			continue
 		}
 		if best < 0 {
 			if len(chosen) > 0 {
