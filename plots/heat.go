@@ -236,16 +236,34 @@ func contourLine(k int) draw.LineStyle {
 	return draw.LineStyle{Color: black, Width: 1.6, Dashes: dashes[k%len(dashes)]}
 }
 
-// pieces calls fn with the line pieces of a level between the centres of the cells, by marching squares with linear interpolation. A
-// square with a missing corner is left out.
+// pieces calls fn with the line pieces of a level.
 func (f *panel) pieces(h *HeatMap, level float64, fn func(a, b vg.Point)) {
-	for i := 0; i+1 < len(h.Y); i++ {
-		for j := 0; j+1 < len(h.X); j++ {
-			for _, s := range crossings(h.Z[i][j], h.Z[i][j+1], h.Z[i+1][j+1], h.Z[i+1][j], level) {
-				fn(vg.Point{X: f.px(float64(j) + s[0]), Y: f.py(float64(i) + s[1])}, vg.Point{X: f.px(float64(j) + s[2]), Y: f.py(float64(i) + s[3])})
+	for _, s := range h.level(level) {
+		fn(vg.Point{X: f.px(s[0]), Y: f.py(s[1])}, vg.Point{X: f.px(s[2]), Y: f.py(s[3])})
+	}
+}
+
+// level gives the line pieces (x1, y1, x2, y2 in cells, whole numbers at their centres) of a level, by marching squares between the centres
+// with linear interpolation. Between the outermost centres and the border the value is that of the centre, so that lines run out to the
+// border. A square with a missing corner is left out.
+func (h *HeatMap) level(level float64) [][4]float64 {
+	// at is the place of node k of n+2: the centres, and the borders before and behind them; of is its cell.
+	at := func(k, n int) float64 { return max(-0.5, min(float64(k-1), float64(n)-0.5)) }
+	of := func(k, n int) int { return max(0, min(k-1, n-1)) }
+	nx, ny := len(h.X), len(h.Y)
+	var out [][4]float64
+	for i := range ny + 1 {
+		low, high := h.Z[of(i, ny)], h.Z[of(i+1, ny)]
+		y, height := at(i, ny), at(i+1, ny)-at(i, ny)
+		for j := range nx + 1 {
+			a, b := of(j, nx), of(j+1, nx)
+			x, width := at(j, nx), at(j+1, nx)-at(j, nx)
+			for _, s := range crossings(low[a], low[b], high[b], high[a], level) {
+				out = append(out, [4]float64{x + width*s[0], y + height*s[1], x + width*s[2], y + height*s[3]})
 			}
 		}
 	}
+	return out
 }
 
 // contours draws the lines of equal value.
@@ -276,6 +294,9 @@ func (f *panel) contourLabels(h *HeatMap) {
 		best := 1.0 // in units of the size of two texts side by side or one above the other
 		f.pieces(h, level, func(a, b vg.Point) {
 			for _, p := range []vg.Point{{X: (a.X + b.X) / 2, Y: (a.Y + b.Y) / 2}, a, b} {
+				if p.X < f.c.Min.X+reach.X || p.X > f.c.Max.X-reach.X || p.Y < f.c.Min.Y+reach.Y || p.Y > f.c.Max.Y-reach.Y {
+					continue // the border would cut it
+				}
 				near := math.Inf(1)
 				for _, t := range taken {
 					near = min(near, max(math.Abs(float64((p.X-t.X)/reach.X)), math.Abs(float64((p.Y-t.Y)/reach.Y))))

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -357,5 +358,27 @@ func TestLogBars(t *testing.T) {
 	}
 	if a, b := y.norm(20)-y.norm(2), y.norm(2000)-y.norm(200); math.Abs(a-b) > 1e-9 {
 		t.Errorf("a decade is %.3f and %.3f high", a, b)
+	}
+}
+
+// TestLevels: the lines of equal value of a heat map run from border to border, half a cell beyond the outermost centres, and end at
+// missing cells.
+func TestLevels(t *testing.T) {
+	nan := math.NaN()
+	for _, c := range []struct {
+		name  string
+		z     [][]float64
+		level float64
+		want  [][4]float64
+	}{
+		{"upright", [][]float64{{1, 3}}, 2, [][4]float64{{0.5, -0.5, 0.5, 0}, {0.5, 0, 0.5, 0.5}}},
+		{"level", [][]float64{{1}, {2}}, 1.25, [][4]float64{{0, 0.25, -0.5, 0.25}, {0.5, 0.25, 0, 0.25}}},
+		{"none", [][]float64{{1, 3}}, 4, nil},
+		{"beside a missing cell", [][]float64{{1, nan}, {1, 3}}, 2, [][4]float64{{0.5, 1, 0.5, 1.5}}},
+	} {
+		h := &HeatMap{X: make([]float64, len(c.z[0])), Y: make([]float64, len(c.z)), Z: c.z}
+		if got := h.level(c.level); !slices.Equal(got, c.want) {
+			t.Errorf("%s: %v, want %v", c.name, got, c.want)
+		}
 	}
 }
