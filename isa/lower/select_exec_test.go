@@ -268,6 +268,8 @@ var execCases = func() []execCase {
 				}
 				return 496 + 1024 | 63<<32
 			}},
+		{name: "redux of tiles", from: 30, body: init64("and.b32 %r3, %t, 24; mov.u32 %r4, 255; shl.b32 %r3, %r4, %r3; redux.sync.add.u32 %r1, %t, %r3; redux.sync.max.u32 %r2, %t, %r3; mov.b64 %o, {%r1, %r2};"),
+			want: func(a, b uint32, tid int) uint64 { return uint64(tid&^7*8+28) | uint64(tid|7)<<32 }},
 		{name: "barrier reductions", from: 20, body: init64("setp.lt.u32 %p, %t, 40; barrier.red.popc.u32 %r1, 0, %p; barrier.red.or.pred %q, 0, %p; selp.u32 %r2, 1, 0, %q; mov.b64 %o, {%r1, %r2};"),
 			want: func(a, b uint32, tid int) uint64 { return 40 | 1<<32 }},
 		{name: "lop3 with predicate", body: init64("setp.gt.u32 %p, %t, 50; lop3.or.b32 %r1|%q, %a, %b, %t, 0x80, %p; selp.u32 %r2, 1, 0, %q; mov.b64 %o, {%r1, %r2};"),

@@ -137,7 +137,7 @@ func ruleRedux(x *expander) {
 			x.reduce(d, a, atomOps[op], t)
 			return
 		}
-		// Lanes with different masks reduce apart, one group after the other; usually all lanes have one mask.
+		// Lanes with different masks reduce apart, one group after the other; usually all lanes have one mask. The barrier of the branch gathers them.
 		x.guarded(func() {
 			mask = x.mov(auto, mask)
 			here := x.reg()
@@ -147,7 +147,8 @@ func ruleRedux(x *expander) {
 			x.reduce(d, a, atomOps[op], t)
 			x.jump(done)
 			x.place(apart)
-			x.reduceByLane(d, a, atomOps[op], t, mask)
+			x.emit(isa.OpWARPSYNC, isa.Mod{Sub: isa.SubExclusive}, nil, []word{mask})
+			x.reduce(d, a, atomOps[op], t)
 			x.place(done)
 		})
 		return
