@@ -130,10 +130,10 @@ func (f *fn) otherThanWord(in *isa.Inst, places string) bool {
 	return false
 }
 
-// home is the block where a constant used in b is loaded: before an innermost loop, else b itself.
-func (c *constPool) home(b *block) *block {
+// wordHome is the block where a constant used in b is loaded: before an innermost loop, else b itself.
+func (f *fn) wordHome(b *block) *block {
 	l := b.loop
-	if l == nil || c.f.hasInner(l) {
+	if l == nil || f.hasInner(l) {
 		return b
 	}
 	to := l.head.idom
@@ -158,12 +158,12 @@ func (c *constPool) get(b *block, out *[]isa.Inst, o isa.Operand, kind uint8, po
 	if kind == poolUniform && c.f.separateCode() {
 		kind = poolRegister
 	}
-	home := c.home(b)
+	home := c.f.wordHome(b)
 	if o.Kind == isa.KindImm || c.early >= maxPoolEarly && o.Bank == 3 { // immediates are loaded where they are used
 		home = b
 	}
 	if once := c.general[o]; once != nil && kind == poolRegister {
-		if once = c.home(once); c.seen[once] {
+		if once = c.f.wordHome(once); c.seen[once] {
 			home = once
 		}
 	}

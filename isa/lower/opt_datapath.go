@@ -254,15 +254,14 @@ func (d *datapath) deeper(r isa.Reg) bool {
 }
 
 // yields says that the register stays general because of the reader: the instruction has a word of constant bank 0 beside it that takes
-// the place of the one uniform source (ptxas decides in the order of the PTX, a counter of a loop of several blocks first), or it is
+// the place of the one uniform source, or it is
 // the comparison with a literal that ends the loop of a counter.
 func (d *datapath) yields(r isa.Reg, u reader) bool {
 	if d.all {
 		return false
 	}
-	w := d.defs[r][0]
 	counter := len(d.defs[r]) > 1
-	if counter && d.f.t.SM >= 90 && !d.manyBlocks(r) && d.onlyProductsBehind(r) {
+	if counter && d.f.t.SM == 90 && !d.manyBlocks(r) && d.onlyProductsBehind(r) {
 		return true
 	}
 	for k, o := range u.in.Src[:u.in.NSrc] {
@@ -270,7 +269,7 @@ func (d *datapath) yields(r isa.Reg, u reader) bool {
 		case k == u.k:
 		case o.Kind == isa.KindConst && o.Bank == 0 && d.f.t.SM >= 90:
 			o.Flags = 0
-			if d.general[o] == nil && (earlier(d.f.firstRead[o], w.in.Pos) || counter) && !(counter && d.manyBlocks(r)) {
+			if d.general[o] == nil && d.wordFirst(r, u, o) {
 				return true
 			}
 		case counter && u.in.Op == isa.OpISETP && k < 2 && (o.Kind == isa.KindImm || isZero(o)):
@@ -282,6 +281,23 @@ func (d *datapath) yields(r isa.Reg, u reader) bool {
 		}
 	}
 	return false
+}
+
+// wordFirst says that word o of constant bank 0, not register r, has the place of the one uniform source in the instruction that u is of:
+// what the PTX mentions first, but a parameter after block indices; the counter of a loop of several blocks first, that of one block last.
+// From compute capability 10.0 on what is computed is first, but for loops with others inside.
+func (d *datapath) wordFirst(r isa.Reg, u reader, o isa.Operand) bool {
+	w := d.defs[r][0]
+	index := w.in.Op == isa.OpS2R
+	switch counter := len(d.defs[r]) > 1; {
+	case counter && d.manyBlocks(r):
+		return false
+	case d.f.t.SM >= uniformBranches && !index && (u.b.loop == nil || !d.f.hasInner(u.b.loop)):
+		return false
+	case counter:
+		return true
+	}
+	return earlier(d.f.firstRead[o], w.in.Pos) && !(index && o.Imm >= int64(d.f.t.ParamBase))
 }
 
 // onlyProductsBehind says that products behind a loop add the counter, and none in it.
@@ -330,6 +346,8 @@ func (d *datapath) takes(u reader) bool {
 		return true
 	case in.Op == isa.OpIMAD && in.Mod.Flags == 0:
 		return true
+	case in.Op == isa.OpIMAD && in.Mod.Has(isa.ModWide) && !in.Mod.Has(isa.ModX) && d.f.t.SM >= uniformBranches && (in.Mod.BType == isa.TypeNone || in.Mod.BType == in.Mod.Type):
+		return u.k < 2
 	case in.Op == isa.OpISETP && !in.Mod.Has(isa.ModEX):
 		return u.k < 2
 	case in.Op == isa.OpSHF:

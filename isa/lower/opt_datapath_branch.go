@@ -91,11 +91,11 @@ func (d *datapath) fewTests() {
 
 // settleTests drops tests whose sources are not all constants or chosen registers.
 func (d *datapath) settleTests() (changed bool) {
-	for in := range d.isTest {
+	for in, t := range d.isTest {
 		for k, o := range in.Src[:2] {
 			switch {
 			case o.Kind == isa.KindImm && k == 1 && o.Imm < dynamicShared/2, isZero(o):
-			case o.Kind == isa.KindConst && o.Reg == isa.RZ && o.Flags == 0 && o.Bank == 0:
+			case o.Kind == isa.KindConst && o.Reg == isa.RZ && o.Flags == 0 && o.Bank == 0 && (d.all || !d.readsGeneral(t.at.b, o)):
 			case o.Kind == isa.KindReg && d.chosen[o.Reg] && o.Flags == 0:
 			default:
 				delete(d.isTest, in)
@@ -118,4 +118,14 @@ func (d *datapath) rewriteTest(in *isa.Inst, t *test) {
 		br.Guard = up
 		br.Mod.Flags |= isa.ModU
 	}
+}
+
+// readsGeneral says that block b reads the word from a general register: it is loaded into one outside all loops or in a loop around b.
+func (d *datapath) readsGeneral(b *block, o isa.Operand) bool {
+	at := d.general[o]
+	if at == nil {
+		return false
+	}
+	at = d.f.wordHome(at)
+	return at.loop == nil || at.loop.contains(b)
 }

@@ -28,6 +28,8 @@ func TestUniformValues(t *testing.T) {
 		{"counter of several blocks", "", "setp.gt.u32 %s, %r3, 99; @%s bra $M; mul.wide.u32 %q, %r3, 4; st.global.u32 [%q], %r3; ld.global.u32 %r3, [%q+4]; $M: mad.lo.u32 %r3, %r3, 77, %r3;", up, "UMOV UIADD3"},
 		{"countdown", "mov.u32 %i, 64;", "mad.lo.u32 %r3, %r3, 77, %r3;", "add.u32 %i, %i, -1; setp.ne.u32 %p, %i, 0; @%p bra $L;", ""},
 		{"block index named first", "mov.u32 %b, %ctaid.x; mov.u32 %d, %ntid.x; mad.lo.u32 %r3, %b, %d, %t;", "mad.lo.u32 %r3, %r3, 77, %r3;", up, "S2UR"},
+		{"block index and parameter", "mov.u32 %b, %ctaid.x;", "mad.lo.u32 %r3, %b, %m, %r3;", up, "S2UR"},
+		{"block index times rounds plus round", "mov.u32 %b, %ctaid.x; mul.lo.u32 %u, %b, %n;", "add.u32 %d, %u, %i; mad.lo.u32 %r3, %r3, 77, %d;", up, "S2UR"},
 		{"block size named first", "mov.u32 %d, %ntid.x; mov.u32 %b, %ctaid.x; mad.lo.u32 %r3, %b, %d, %t;", "mad.lo.u32 %r3, %r3, 77, %r3;", up, ""},
 	} {
 		p := compileText(t, frame+c.before+"\n$L:\n.pragma \"nounroll\";\n"+c.loop+" "+c.end+"\nst.global.u32 [%q], %r3; ret; }\n", 90)
@@ -57,6 +59,7 @@ func TestUniformBranches(t *testing.T) {
 		want       string
 	}{
 		{"loop", loop, "BRA.U UP0"},
+		{"if on a word that stands beside a literal", "setp.gt.u32 %p, %n, 5; @%p bra $A; " + long + "$A: mad.lo.u32 %r3, %r3, %n, 77;", "BRA"},
 		{"if on a parameter", "setp.gt.u32 %p, %n, 5; @%p bra $A; " + long + "$A:", "BRA.U UP0"},
 		{"if on the lane", "setp.gt.u32 %p, %t, 5; @%p bra $A; " + long + "$A:", "BRA"},
 		{"loop that some lanes enter", "setp.gt.u32 %p, %t, 5; @%p bra $A; " + loop + "$A:", "BRA BRA"},

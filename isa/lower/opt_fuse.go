@@ -243,17 +243,17 @@ func (u *fuser) fuseAdd(in *isa.Inst) bool {
 	return false
 }
 
-// fuseSharedProduct makes one instruction of the addition of a product that several additions, and nothing else, read: ptxas 13.0
-// multiplies again in each.
+// fuseSharedProduct makes one instruction of the addition of a product that additions, and nothing else, read: ptxas 13.0
+// multiplies again in each, also where the product does not change in the loop around the addition (block index times rounds plus round).
 func (u *fuser) fuseSharedProduct(in *isa.Inst, product, other isa.Operand) bool {
 	if u.f.t.SM < 70 || product.Kind != isa.KindReg || product.Reg < isa.VirtualBase || product.Flags != 0 || other.Kind == isa.KindReg && other.Reg == product.Reg {
 		return false
 	}
 	id := u.n.of(isa.KindReg, product.Reg)
-	if id >= len(u.defs) || u.uses[id] < 2 || u.sums[id] < u.uses[id] {
+	if id >= len(u.defs) || u.sums[id] < u.uses[id] {
 		return false
 	}
-	d := u.definition(id)
+	d := u.anyDefinition(id)
 	if d == nil || d.Op != isa.OpIMAD || d.Mod.Flags != 0 || d.NDst != 1 || !isZero(d.Src[2]) || d.Src[0].Flags|d.Src[1].Flags != 0 ||
 		other.Kind != isa.KindReg && (d.Src[0].Kind == isa.KindImm || d.Src[1].Kind == isa.KindImm) {
 		return false
