@@ -102,7 +102,10 @@ func newArchDiff() *cobra.Command {
 }
 
 func newArchCheck() *cobra.Command {
-	check := &cobra.Command{Use: "check FILE", Short: "check an architecture file and list what it changes in its base", Example: "  smsim arch check my.yaml"}
+	check := &cobra.Command{Use: "check FILE", Short: "check an architecture file and list what it changes in its base",
+		Long: `check reads an architecture file as --arch does, with all checks (docs/architectures.md), and lists
+what differs from its base, or from the target's own architecture if it has none, and how well each
+number is known. A changed number that still names the source of the old one counts as assumed.`, Example: "  smsim arch check my.yaml"}
 	return archCommand(check, 1, "one file", []string{"text", "json"}, func(args []string, format string) error {
 		return study.CheckArch(check.OutOrStdout(), args[0], format)
 	})

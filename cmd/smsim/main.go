@@ -98,6 +98,7 @@ Exit codes: 0 fine, 1 a simulation or a check failed, 2 wrong usage or input, 13
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return usageError{flagError(cmd, err)} })
 	addCommands(root)
+	plainDefaults(root)
 	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), "FlagUsages ", fmt.Sprintf("FlagUsagesWrapped %d ", page.Width)))
 	root.PersistentPreRun = func(cmd *cobra.Command, _ []string) {
 		if !ownsInterrupt(cmd) {

@@ -23,6 +23,21 @@ func unknownCommand(cmd *cobra.Command, word string) error {
 	return usageError{fmt.Errorf("unknown command %q%s", word, strictyaml.DidYouMean(word, names))}
 }
 
+// plainDefaults makes the help of all flags write defaults in one way, (default text): settings that also come from files and the
+// environment have none of their own, and say theirs in the usage; the flag library would put the others in quotes or brackets.
+func plainDefaults(cmd *cobra.Command) {
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		none, isText := map[string]string{"string": "", "stringSlice": "[]"}[f.Value.Type()] // as the library writes that there is none
+		if isText && f.DefValue != none {
+			f.Usage += fmt.Sprintf(" (default %s)", strings.Trim(f.DefValue, "[]"))
+			f.DefValue = none
+		}
+	})
+	for _, c := range cmd.Commands() {
+		plainDefaults(c)
+	}
+}
+
 // flagError says what a flag takes, instead of which function could not parse its value, and adds the nearest flag to the error
 // about an unknown one.
 func flagError(cmd *cobra.Command, err error) error {

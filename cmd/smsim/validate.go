@@ -66,7 +66,7 @@ Exit code: 0 all rows were replayed, 1 some could not be, 2 wrong usage or input
 	f.StringSliceVar(&v.inputs, "input", nil, "only from sass (the machine code that ran) or ptx")
 	f.StringVar(&v.arch, "arch", "sm_90", "architecture to replay on")
 	f.IntVar(&v.every, "every", 1, "replay every n-th row of each set")
-	f.IntVar(&v.workers, "workers", 0, "replays at the same time (default: the number of processors)")
+	f.IntVar(&v.workers, "workers", 0, "replays at once (default: one per CPU)")
 	f.BoolVar(&v.rows, "rows", false, "list all rows with predicted and measured cycles")
 	f.StringVar(&v.format, "format", "text", "text, json or csv")
 	f.StringVar(&v.without, "without", "", "switch a mechanism of the model off")
@@ -74,7 +74,7 @@ Exit code: 0 all rows were replayed, 1 some could not be, 2 wrong usage or input
 	f.StringVar(&v.out, "out", "", "directory for the pictures")
 	f.StringVar(&v.doc, "doc", "", "write the report as a Markdown page, its picture beside it")
 	f.BoolVar(&v.published, "published", false, "compare with published results for other GPUs instead")
-	f.BoolVar(&v.quiet, "quiet", false, "no progress bar")
+	f.BoolVar(&v.quiet, "quiet", false, "no progress")
 	return cmd
 }
 
