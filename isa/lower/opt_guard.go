@@ -7,10 +7,11 @@ import "github.com/sarchlab/smsim/isa"
 //
 //	x = op(y, ...); d = p ? x : y      becomes  d = y; @p d = op(d, ...)      if nothing else reads x, or y later: the move disappears
 //	x = op(d, ...); d = p ? x : d      becomes  @p d = op(d, ...)             if nothing else reads x
+//	x = op(...); d = p ? x : y         becomes  d = y; @p d = op(...)         likewise
 //	d = p ? y + 1 : y + 2 (selectSums)  becomes  d = y + 1; @!p d = y + 2
 //
 // Seen in every kernel of the measured set that has such selections (a checksum's "c & 1 ? c >> 1 ^ poly : c >> 1": 8 of 8; the case
-// distinctions of an encoder: 64 of 64); selections between values that are not made from each other stay SEL.
+// distinctions of an encoder: 64 of 64) and in 105 probed kernels; selections between values that are read elsewhere too stay SEL.
 func (f *fn) guardSelects() {
 	if f.t.SM < 70 {
 		return
@@ -111,32 +112,41 @@ func (g *selectGuard) unchanged(in *isa.Inst, at int32) bool {
 	return ok
 }
 
-// inPlace is a selection between a word and what an operation makes of it.
+// inPlace is a selection between two words of which one is made for it alone: the operation that makes it, and if both are the one that
+// stands later, becomes a guarded one where the other word is read last.
 func (g *selectGuard) inPlace(b *block, i int) []isa.Inst {
 	in := &b.insts[i]
-	for arm := range 2 {
+	for _, arm := range g.laterFirst(b, in) {
 		x, y := in.Src[arm], in.Src[1-arm]
 		op := g.single(b, x, 1)
 		variable := y.Kind == isa.KindReg && y.Reg == in.Dst[0].Reg // the selection keeps it: no copy
-		if op == nil || !movable(op, isa.Operand{}) || y.Flags != 0 || !variable && !g.last(b, y, i) {
+		if op == nil || y.Flags != 0 || !variable && !g.last(b, y, i) {
 			continue
 		}
+		at := g.defs[g.n.of(isa.KindReg, x.Reg)].i
 		reads := 0
 		for _, o := range op.Src[:op.NSrc] {
 			if o.Kind == isa.KindReg && o.Reg == y.Reg {
 				reads++
 			}
 		}
-		at := g.defs[g.n.of(isa.KindReg, x.Reg)].i
-		if reads != 1 || !g.unchanged(op, at) {
+		made := reads == 1 && movable(op, isa.Operand{}) // one arm is made of the other
+		apart := !g.f.sizes[in.Pos].slct && !sameExpansion(op, in) && (movable(op, isa.Operand{}) || guardable(op)) && g.sinks(b, at, i)
+		if !made && !apart || !g.unchanged(op, at) {
 			continue
 		}
 		first, second := copyTo(in, in.Dst[0], y), *op
 		second.Dst[0] = in.Dst[0]
+		clash := false
 		for k := range second.Src[:second.NSrc] {
-			if o := &second.Src[k]; o.Kind == isa.KindReg && o.Reg == y.Reg {
+			o := &second.Src[k]
+			clash = clash || !variable && g.reads(o, in.Dst[0])
+			if o.Kind == isa.KindReg && o.Reg == y.Reg && o.Flags&(flagPair|flagQuad) == 0 {
 				o.Reg = in.Dst[0].Reg
 			}
+		}
+		if clash { // the copy comes first
+			continue
 		}
 		second.Guard = in.Src[2]
 		if arm == 1 {
@@ -149,6 +159,53 @@ func (g *selectGuard) inPlace(b *block, i int) []isa.Inst {
 		return []isa.Inst{first, second}
 	}
 	return nil
+}
+
+// laterFirst orders the two words of a selection, the one that is made later in the block first.
+func (g *selectGuard) laterFirst(b *block, in *isa.Inst) [2]int {
+	at := [2]int32{-1, -1}
+	for k := range 2 {
+		if o := in.Src[k]; g.single(b, o, 1) != nil {
+			at[k] = g.defs[g.n.of(isa.KindReg, o.Reg)].i
+		}
+	}
+	if at[1] > at[0] {
+		return [2]int{1, 0}
+	}
+	return [2]int{0, 1}
+}
+
+// reads says that an operand names the register, alone or in a tuple.
+func (g *selectGuard) reads(o *isa.Operand, r isa.Operand) bool {
+	some := false
+	g.f.members(o, func(kind isa.OperandKind, x isa.Reg) { some = some || kind == r.Kind && x == r.Reg })
+	return some
+}
+
+// sinks says that the instruction at position at may move down to position i: a load not over what writes memory or waits for other lanes.
+func (g *selectGuard) sinks(b *block, at int32, i int) bool {
+	if !b.insts[at].Class().IsMemory() {
+		return true
+	}
+	for k := at + 1; k < int32(i); k++ {
+		if in := &b.insts[k]; writesMemory(in) || isWarpWide(in) || in.Class().IsControl() || in.OrdersMemory() {
+			return false
+		}
+	}
+	return true
+}
+
+// guardable says that ptxas guards the instruction for a selection of another statement (not for slct, which it expands later): one with a result of one word,
+// loads too, but not a dot product.
+func guardable(in *isa.Inst) bool {
+	switch in.Op {
+	case isa.OpPRMT, isa.OpPOPC, isa.OpFLO, isa.OpBREV, isa.OpSGXT, isa.OpBMSK, isa.OpSEL, isa.OpIMNMX, isa.OpVIMNMX, isa.OpLEA, isa.OpFADD, isa.OpFMUL, isa.OpFFMA,
+		isa.OpI2F, isa.OpI2FP, isa.OpF2I, isa.OpMUFU, isa.OpLDC, isa.OpLDG, isa.OpLDS, isa.OpLDL:
+	default:
+		return false
+	}
+	return in.Guard.Kind == isa.KindNone && in.Mod.Flags&(isa.ModX|isa.ModWide|isa.ModPAND|isa.ModStrong|modOpaque|modWhole) == 0 && plainPreds(in) &&
+		in.Dst[0].Kind == isa.KindReg && in.Dst[0].Flags == 0
 }
 
 // copyTo is a copy to d, at the statement of an instruction and under its guard.

@@ -17,7 +17,11 @@ func TestGuardedSelections(t *testing.T) {
 	}{
 		{"operation of the other arm", "shr.u32 %r1, %a, 1; xor.b32 %r2, %r1, 0x123; selp.b32 %r3, %r2, %r1, %p;", 0, 1},
 		{"the operation's result is read elsewhere", "shr.u32 %r1, %a, 1; xor.b32 %r2, %r1, 0x123; selp.b32 %r3, %r2, %r1, %p; add.u32 %r3, %r3, %r2;", 1, 0},
-		{"independent values", "xor.b32 %r1, %a, 0x123; add.u32 %r2, %b, 7; selp.b32 %r3, %r1, %r2, %p;", 1, 0},
+		{"independent values", "xor.b32 %r1, %a, 0x123; add.u32 %r2, %b, 7; selp.b32 %r3, %r1, %r2, %p;", 0, 1},
+		{"independent values, both read elsewhere", "xor.b32 %r1, %a, 0x123; add.u32 %r2, %b, 7; selp.b32 %r3, %r1, %r2, %p; st.global.v2.u32 [%q+16], {%r1, %r2};", 1, 0},
+		{"a load", "ld.global.u32 %r1, [%q+16]; selp.b32 %r3, %r1, %a, %p;", 0, 1},
+		{"a load over a store", "ld.global.u32 %r1, [%q+16]; st.global.u32 [%q+12], %b; add.u32 %r2, %b, %a; selp.b32 %r3, %r1, %r2, %p; st.global.u32 [%q+20], %r2;", 1, 0},
+		{"a dot product", "dp4a.u32.u32 %r1, %a, %b, %b; selp.b32 %r3, %r1, %b, %p;", 1, 0},
 		{"the other arm is read before", "st.global.u32 [%q+12], %a; neg.s32 %r1, %a; selp.b32 %r3, %r1, %a, %p;", 0, 1},
 		{"the other arm is read after", "neg.s32 %r1, %a; selp.b32 %r3, %r1, %a, %p; st.global.u32 [%q+12], %a;", 1, 0},
 		{"constants of a sum in a maximum", "selp.b32 %r1, 5, -3, %p; add.s32 %r2, %a, %r1; max.s32 %r3, %r2, %b;", 0, 1},

@@ -7,10 +7,11 @@ import (
 	"github.com/sarchlab/smsim/isa/ptx"
 )
 
-// statementCount is what a statement counts where a loop's number of rounds is known, and where it is not.
+// statementCount is what a statement counts where a loop's number of rounds is known, and where it is not, and whether it is slct.
 type statementCount struct {
 	known   int
 	partial partialCount
+	slct    bool
 }
 
 // statementSizes notes for every block how many statements ptxas would count in it.
@@ -34,7 +35,7 @@ func (f *fn) statementSizes() {
 		for _, p := range order {
 			n := f.sizes[p]
 			if n.known == videoSize && machine[p] == 1 { // the target has it
-				n = statementCount{1, partialCount{size: 1}}
+				n = statementCount{known: 1, partial: partialCount{size: 1}}
 			}
 			b.statements += n.known
 			if !free[p] {

@@ -68,7 +68,7 @@ func (c *compiler) instr(in *ptx.Instr, s *scope) {
 	if in.Guard != nil {
 		b.guard = b.predValue(&ptx.Arg{Kind: ptx.ArgName, Pos: in.Guard.Pos, Name: in.Guard.Name, Neg: in.Guard.Neg})
 	}
-	c.f.sizes[c.f.position(in)] = statementCount{known: statementSize(in), partial: partialSize(in)}
+	c.f.sizes[c.f.position(in)] = statementCount{known: statementSize(in), partial: partialSize(in), slct: in.Op == "slct"}
 	var err error
 	switch in.Op {
 	case "bra":
