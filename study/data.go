@@ -10,11 +10,6 @@ import (
 	"github.com/sarchlab/smsim/study/page"
 )
 
-// WriteJSON writes the report with its schema version. It holds no wall-clock value: equal inputs give equal bytes.
-func WriteJSON(w io.Writer, rep *Report) error {
-	return page.JSON(w, rep)
-}
-
 // csvColumn is one column of the table of runs.
 type csvColumn struct {
 	name  string
@@ -145,15 +140,20 @@ func WriteCSV(w io.Writer, rep *Report) error {
 	return c.Error()
 }
 
-// Write writes the report in a format: text, json or csv.
+// Write writes the report in a format: text, json or csv. It holds no wall-clock value: equal inputs give equal bytes.
 func Write(w io.Writer, rep *Report, format string) error {
+	return WriteIn(w, format, rep, WriteText, WriteCSV)
+}
+
+// WriteIn writes what a command found in a format: as text, as JSON of the value, or as CSV.
+func WriteIn[T any](w io.Writer, format string, found T, text, csv func(io.Writer, T) error) error {
 	switch format {
 	case "text":
-		return WriteText(w, rep)
+		return text(w, found)
 	case "json":
-		return WriteJSON(w, rep)
+		return page.JSON(w, found)
 	case "csv":
-		return WriteCSV(w, rep)
+		return csv(w, found)
 	}
 	return &InputError{fmt.Errorf("unknown format %q", format)}
 }

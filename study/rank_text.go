@@ -15,28 +15,30 @@ import (
 
 // WriteRankings writes rankings as text, json or csv.
 func WriteRankings(w io.Writer, ks []*Ranking, format string) error {
-	switch format {
-	case "json":
-		return page.JSON(w, ks)
-	case "csv":
-		rows := [][]string{{"kernel", "variant", "launch", "grid", "block", "rank", "arch", "family", "board", "sms", "clock_mhz", "cycles", "time_us", "times_the_fastest", "limiter",
-			"occupancy_achieved", "dp4a", "imad", "dpx", "lop3", "video", "confidence", "check", "scaled", "cannot_run"}}
-		for _, k := range ks {
-			for i := range k.Entries {
-				e := &k.Entries[i]
-				rows = append(rows, []string{k.Kernel, k.Variant, k.Launch, dims(dim(k.Grid)), dims(dim(k.Block)), strconv.Itoa(e.Rank), e.Arch, e.Family, e.Board, strconv.Itoa(e.SMs), number(e.ClockMHz),
-					whole(e.Cycles), number(e.TimeUS), number(e.Slower), e.Limiter, number(e.Occupancy), e.Features["DP4A"], e.Features["IMAD"], e.Features["DPX"],
-					e.Features["LOP3"], e.Features["VIDEO"], e.Confidence, e.Check, strconv.FormatBool(e.Scaled), ""})
-			}
-			for _, c := range k.Cannot {
-				row := make([]string, len(rows[0]))
-				copy(row, []string{k.Kernel, k.Variant, k.Launch, dims(dim(k.Grid)), dims(dim(k.Block)), "", c.Arch, "", c.Board})
-				row[len(row)-1] = c.Reason
-				rows = append(rows, row)
-			}
+	return WriteIn(w, format, ks, writeRankingsText, writeRankingsCSV)
+}
+
+func writeRankingsCSV(w io.Writer, ks []*Ranking) error {
+	rows := [][]string{{"kernel", "variant", "launch", "grid", "block", "rank", "arch", "family", "board", "sms", "clock_mhz", "cycles", "time_us", "times_the_fastest", "limiter",
+		"occupancy_achieved", "dp4a", "imad", "dpx", "lop3", "video", "confidence", "check", "scaled", "cannot_run"}}
+	for _, k := range ks {
+		for i := range k.Entries {
+			e := &k.Entries[i]
+			rows = append(rows, []string{k.Kernel, k.Variant, k.Launch, dims(dim(k.Grid)), dims(dim(k.Block)), strconv.Itoa(e.Rank), e.Arch, e.Family, e.Board, strconv.Itoa(e.SMs), number(e.ClockMHz),
+				whole(e.Cycles), number(e.TimeUS), number(e.Slower), e.Limiter, number(e.Occupancy), e.Features["DP4A"], e.Features["IMAD"], e.Features["DPX"],
+				e.Features["LOP3"], e.Features["VIDEO"], e.Confidence, e.Check, strconv.FormatBool(e.Scaled), ""})
 		}
-		return csv.NewWriter(w).WriteAll(rows)
+		for _, c := range k.Cannot {
+			row := make([]string, len(rows[0]))
+			copy(row, []string{k.Kernel, k.Variant, k.Launch, dims(dim(k.Grid)), dims(dim(k.Block)), "", c.Arch, "", c.Board})
+			row[len(row)-1] = c.Reason
+			rows = append(rows, row)
+		}
 	}
+	return csv.NewWriter(w).WriteAll(rows)
+}
+
+func writeRankingsText(w io.Writer, ks []*Ranking) error {
 	t := &textWriter{w: w}
 	for i, k := range ks {
 		if i > 0 {

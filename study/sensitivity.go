@@ -191,30 +191,26 @@ func rank(plan *workloads.Plan, arch string, opt WhatIfOptions) (*Ranked, error)
 
 // WriteSensitivity writes rankings in a format: text, json or csv.
 func WriteSensitivity(w io.Writer, x *Sensitivity, format string) error {
-	switch format {
-	case "text":
-		return writeSensitivityText(w, x)
-	case "json":
-		return page.JSON(w, x)
-	case "csv":
-		c := csv.NewWriter(w)
-		rows := [][]string{{"arch", "variant", "launch", "grid", "block", "key", "value", "step", "new_value", "cycles", "change", "limiter", "error", "followed"}}
-		for i := range x.Ranked {
-			r := &x.Ranked[i]
-			for _, e := range r.Keys {
-				for side, s := range map[string]*Step{"down": e.Down, "up": e.Up} {
-					if s != nil {
-						rows = append(rows, []string{r.Arch, r.Variant, r.Launch, dims(dim(r.Base.Grid)), dims(dim(r.Base.Block)), e.Key, e.Value, side, s.Value, whole(s.Cycles), number(s.Change), s.Limiter, s.Error, strings.Join(s.Followed, " ")})
-					}
+	return WriteIn(w, format, x, writeSensitivityText, writeSensitivityCSV)
+}
+
+func writeSensitivityCSV(w io.Writer, x *Sensitivity) error {
+	c := csv.NewWriter(w)
+	rows := [][]string{{"arch", "variant", "launch", "grid", "block", "key", "value", "step", "new_value", "cycles", "change", "limiter", "error", "followed"}}
+	for i := range x.Ranked {
+		r := &x.Ranked[i]
+		for _, e := range r.Keys {
+			for side, s := range map[string]*Step{"down": e.Down, "up": e.Up} {
+				if s != nil {
+					rows = append(rows, []string{r.Arch, r.Variant, r.Launch, dims(dim(r.Base.Grid)), dims(dim(r.Base.Block)), e.Key, e.Value, side, s.Value, whole(s.Cycles), number(s.Change), s.Limiter, s.Error, strings.Join(s.Followed, " ")})
 				}
 			}
 		}
-		slices.SortStableFunc(rows[1:], func(a, b []string) int {
-			return strings.Compare(strings.Join(a[:8], "\x00"), strings.Join(b[:8], "\x00"))
-		})
-		return c.WriteAll(rows)
 	}
-	return &InputError{fmt.Errorf("unknown format %q", format)}
+	slices.SortStableFunc(rows[1:], func(a, b []string) int {
+		return strings.Compare(strings.Join(a[:8], "\x00"), strings.Join(b[:8], "\x00"))
+	})
+	return c.WriteAll(rows)
 }
 
 // noticeable is the change of the cycles from which on a key is listed.

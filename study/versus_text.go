@@ -14,15 +14,7 @@ import (
 
 // WriteVersus writes the comparison in a format: text, json or csv.
 func WriteVersus(w io.Writer, v *Versus, format string) error {
-	switch format {
-	case "text":
-		return writeVersusText(w, v)
-	case "json":
-		return page.JSON(w, v)
-	case "csv":
-		return writeVersusCSV(w, v)
-	}
-	return &InputError{fmt.Errorf("unknown format %q", format)}
+	return WriteIn(w, format, v, writeVersusText, writeVersusCSV)
 }
 
 func writeVersusText(w io.Writer, v *Versus) error {

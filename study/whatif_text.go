@@ -15,15 +15,7 @@ import (
 
 // WriteWhatIf writes responses in a format: text, json or csv.
 func WriteWhatIf(w io.Writer, x *WhatIf, format string) error {
-	switch format {
-	case "text":
-		return writeWhatIfText(w, x)
-	case "json":
-		return page.JSON(w, x)
-	case "csv":
-		return writeWhatIfCSV(w, x)
-	}
-	return &InputError{fmt.Errorf("unknown format %q", format)}
+	return WriteIn(w, format, x, writeWhatIfText, writeWhatIfCSV)
 }
 
 func writeWhatIfText(w io.Writer, x *WhatIf) error {

@@ -14,21 +14,17 @@ import (
 
 // Write writes the advice as text, json or csv.
 func Write(w io.Writer, a *Advice, format string) error {
-	switch format {
-	case "json":
-		return page.JSON(w, a)
-	case "csv":
-		return a.csv(w)
-	case "text":
-		var b strings.Builder
-		a.text(&b)
-		_, err := io.WriteString(w, b.String())
-		return err
-	}
-	return &study.InputError{Err: fmt.Errorf("unknown format %q", format)}
+	return study.WriteIn(w, format, a, writeText, writeCSV)
 }
 
-func (a *Advice) csv(w io.Writer) error {
+func writeText(w io.Writer, a *Advice) error {
+	var b strings.Builder
+	a.text(&b)
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func writeCSV(w io.Writer, a *Advice) error {
 	c := csv.NewWriter(w)
 	rows := [][]string{{"kernel", "rule", "arch", "speed_up", "instruction_ratio", "outputs_equal", "in_together", "why"}}
 	add := func(rule string, speed, fewer map[string]float64, why map[string]string, equal, taken bool) {

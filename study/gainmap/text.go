@@ -15,30 +15,29 @@ import (
 
 // Write writes maps as text, json or csv.
 func Write(w io.Writer, maps []*Map, format string) error {
-	switch format {
-	case "json":
-		return page.JSON(w, Saved{sim.Schema, maps})
-	case "csv":
-		c := csv.NewWriter(w)
-		rows := [][]string{{"kind", "arch", "map", "row", "column", "speed_up", "instruction_ratio"}}
-		number := func(f float64) string { return strconv.FormatFloat(f, 'g', 8, 64) }
-		for _, m := range maps {
-			rows = append(rows, m.Chains.rows(m, "chains_by_warps", number)...)
-			rows = append(rows, m.Memory.rows(m, "loads_by_latency", number)...)
-		}
-		return c.WriteAll(rows)
-	case "text":
-		var b strings.Builder
-		for _, m := range maps {
-			b.WriteString(page.Paragraph("", fmt.Sprintf("%s on %s: %s", m.Kind, m.Arch, m.About)))
-			m.Chains.text(&b)
-			m.Memory.text(&b)
-			b.WriteString("\n")
-		}
-		_, err := io.WriteString(w, b.String())
-		return err
+	return study.WriteIn(w, format, Saved{sim.Schema, maps}, writeText, writeCSV)
+}
+
+func writeCSV(w io.Writer, s Saved) error {
+	rows := [][]string{{"kind", "arch", "map", "row", "column", "speed_up", "instruction_ratio"}}
+	number := func(f float64) string { return strconv.FormatFloat(f, 'g', 8, 64) }
+	for _, m := range s.Maps {
+		rows = append(rows, m.Chains.rows(m, "chains_by_warps", number)...)
+		rows = append(rows, m.Memory.rows(m, "loads_by_latency", number)...)
 	}
-	return &study.InputError{Err: fmt.Errorf("unknown format %q", format)}
+	return csv.NewWriter(w).WriteAll(rows)
+}
+
+func writeText(w io.Writer, s Saved) error {
+	var b strings.Builder
+	for _, m := range s.Maps {
+		b.WriteString(page.Paragraph("", fmt.Sprintf("%s on %s: %s", m.Kind, m.Arch, m.About)))
+		m.Chains.text(&b)
+		m.Memory.text(&b)
+		b.WriteString("\n")
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
 }
 
 func (t *Table) rows(m *Map, name string, number func(float64) string) [][]string {
