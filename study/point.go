@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/sarchlab/smsim/isa"
+	"github.com/sarchlab/smsim/sim"
 	"github.com/sarchlab/smsim/workloads"
 )
 
@@ -34,15 +35,41 @@ func (c *compiler) time(pt point, m *machine, p *isa.Program, progress func(ende
 		return nil, &InputError{err}
 	}
 	s := &c.plan.Settings
-	sms := s.SMs
+	sms, blocks, total, err := c.blocks(pt, m)
+	if err != nil {
+		return nil, err
+	}
+	launch.SMID, launch.NumSMs = 0, sms
+	res, err := simulate(m, p, launch, pt.c.Args, blocks, s, &c.probes, progress)
+	if err != nil {
+		return nil, err
+	}
+	r := c.describe(pt, m, p, res, sms, len(blocks), total)
+	r.ran = outputs(pt.c, bufs)
+	v, err := c.check(pt.c, m, p, launch, bufs, blocks, total, r.WarpInstructions)
+	if err != nil {
+		return nil, err
+	}
+	r.Check, r.CheckNote = v.Status, v.Note
+	r.Outputs = outputs(pt.c, bufs)
+	if c.probes.keepOutputs {
+		r.written = written(pt.c, bufs)
+	}
+	return r, nil
+}
+
+// blocks gives how many SMs share the grid of a point, which of its blocks this one runs, and how many there are.
+func (c *compiler) blocks(pt point, m *machine) (sms int, blocks []int, total int, err error) {
+	s := &c.plan.Settings
+	sms = s.SMs
 	if sms == 0 {
 		sms = m.board.SMs
 	}
-	total, err := gridBlocks(pt.c)
+	total, err = gridBlocks(pt.c)
 	if err != nil {
-		return nil, &InputError{err}
+		return 0, nil, 0, &InputError{err}
 	}
-	blocks, err := s.Blocks.Select(total, sms)
+	blocks, err = s.Blocks.Select(total, sms)
 	if err != nil {
 		at := s.Places["blocks"]
 		if at.IsZero() {
@@ -51,13 +78,14 @@ func (c *compiler) time(pt point, m *machine, p *isa.Program, progress func(ende
 		if at.IsZero() {
 			at = pt.c.Place
 		}
-		return nil, &InputError{at.Errorf("%s", err)}
+		return 0, nil, 0, &InputError{at.Errorf("%s", err)}
 	}
-	launch.SMID, launch.NumSMs = 0, sms
-	res, err := simulate(m, p, launch, pt.c.Args, blocks, s, &c.probes, progress)
-	if err != nil {
-		return nil, err
-	}
+	return sms, blocks, total, nil
+}
+
+// describe is a run with its result and what it was of: of so many blocks of all.
+func (c *compiler) describe(pt point, m *machine, p *isa.Program, res *sim.Result, sms, blocks, total int) *Run {
+	s := &c.plan.Settings
 	r := &Run{Study: c.plan.Name, Launch: pt.c.Launch, Title: pt.c.Title, Group: pt.c.Group, Result: *res,
 		Input: inputOf(pt.c.Kernel), SMs: sms, Blocks: s.Blocks.String(), CodeInsts: len(p.Insts), CodeBytes: codeBytes(p), LocalBytes: p.LocalBytes}
 	if !c.plan.Study {
@@ -87,22 +115,12 @@ func (c *compiler) time(pt point, m *machine, p *isa.Program, progress func(ende
 		r.Notes = append(r.Notes, "on "+r.Arch+" "+followNote("with", strings.Join(r.Overrides, " and "), r.Followed))
 	}
 	if pt.c.Work > 0 {
-		r.Work, r.WorkUnit = pt.c.Work*float64(len(blocks))/float64(total), c.plan.WorkUnit
+		r.Work, r.WorkUnit = pt.c.Work*float64(blocks)/float64(total), c.plan.WorkUnit
 		if r.Cycles > 0 {
 			r.WorkCycle = r.Work / float64(r.Cycles)
 		}
 	}
-	r.ran = outputs(pt.c, bufs)
-	v, err := c.check(pt.c, m, p, launch, bufs, blocks, total, r.WarpInstructions)
-	if err != nil {
-		return nil, err
-	}
-	r.Check, r.CheckNote = v.Status, v.Note
-	r.Outputs = outputs(pt.c, bufs)
-	if c.probes.keepOutputs {
-		r.written = written(pt.c, bufs)
-	}
-	return r, nil
+	return r
 }
 
 // check compares the output; the blocks that were not simulated are executed without timing where the check mode wants it.

@@ -50,49 +50,54 @@ Exit code: 0 equal, 1 different or a kernel failed, 2 wrong usage or input.`,
 	f.StringVar(&format, "format", "text", "text or json")
 	addLaunchFlags(f)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if err := oneOf("format", format, "text", "json"); err != nil {
-			return err
-		}
-		s, err := newSettings(cmd)
-		if err != nil {
-			return err
-		}
-		s.both = true
-		plan, err := s.diffPlan(args[0], kernelA, cmd.InOrStdin())
-		if err != nil {
-			return err
-		}
-		a := plan.Cases[0]
-		if err := s.applyLaunch(plan); err != nil {
-			return err
-		}
-		if err := launched(plan); err != nil {
-			return err
-		}
-		other, err := s.diffPlan(args[1], kernelB, cmd.InOrStdin())
-		if err != nil {
-			return err
-		}
-		b := *a
-		b.Kernel, b.Entry, b.EntryAt = other.Cases[0].Kernel, other.Cases[0].Entry, other.Cases[0].EntryAt
-		shareModule(a, &b)
-		if from, ok := s.origin("arch"); ok && s.v.GetString("arch") == "" {
-			return bad(from, errors.New("the name of an architecture is empty; give one such as sm_86"))
-		}
-		archA, archB := study.KernelArchs(s.v.GetString("arch"), a.Kernel, b.Kernel)
-		rep, err := study.DiffKernels(plan, a, &b, archA, archB)
-		if err != nil {
-			return err
-		}
-		if err := study.WriteKernelDiff(cmd.OutOrStdout(), rep, format); err != nil {
-			return err
-		}
-		if !rep.Equal {
-			return errDiffer
-		}
-		return nil
+		return diff(cmd, args, [2]string{kernelA, kernelB}, format)
 	}
 	return cmd
+}
+
+// diff compares the two files of a command line, of each the kernel named if it has several.
+func diff(cmd *cobra.Command, args []string, kernels [2]string, format string) error {
+	if err := oneOf("format", format, "text", "json"); err != nil {
+		return err
+	}
+	s, err := newSettings(cmd)
+	if err != nil {
+		return err
+	}
+	s.both = true
+	plan, err := s.diffPlan(args[0], kernels[0], cmd.InOrStdin())
+	if err != nil {
+		return err
+	}
+	a := plan.Cases[0]
+	if err := s.applyLaunch(plan); err != nil {
+		return err
+	}
+	if err := launched(plan); err != nil {
+		return err
+	}
+	other, err := s.diffPlan(args[1], kernels[1], cmd.InOrStdin())
+	if err != nil {
+		return err
+	}
+	b := *a
+	b.Kernel, b.Entry, b.EntryAt = other.Cases[0].Kernel, other.Cases[0].Entry, other.Cases[0].EntryAt
+	shareModule(a, &b)
+	if from, ok := s.origin("arch"); ok && s.v.GetString("arch") == "" {
+		return bad(from, errors.New("the name of an architecture is empty; give one such as sm_86"))
+	}
+	archA, archB := study.KernelArchs(s.v.GetString("arch"), a.Kernel, b.Kernel)
+	rep, err := study.DiffKernels(plan, a, &b, archA, archB)
+	if err != nil {
+		return err
+	}
+	if err := study.WriteKernelDiff(cmd.OutOrStdout(), rep, format); err != nil {
+		return err
+	}
+	if !rep.Equal {
+		return errDiffer
+	}
+	return nil
 }
 
 // shareModule gives a listing on one side the module variables of PTX on the other.
