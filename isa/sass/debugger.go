@@ -38,7 +38,7 @@ func (r *reader) debuggerLine(n int, s string) (taken bool, err error) {
 	if name := m[1]; name != "" && (r.f == nil || r.f.Name != name) {
 		r.start(name, n)
 	}
-	return true, r.instructionAt(r.f, s, fmt.Sprintf("/*%04x*/ %s ;", offset, strings.TrimSuffix(m[3], ";")), n)
+	return true, r.instruction(r.f, fmt.Sprintf("/*%04x*/ %s ;", offset, strings.TrimSuffix(m[3], ";")), n)
 }
 
 // reReading matches the head of the text that `smsim disasm` prints for people.

@@ -182,11 +182,13 @@ func (j *jsonReader) function() error {
 	return j.delim('}')
 }
 
+// instructions takes the list of a function that starts at an address in its section; line is where the function begins in the text.
 func (j *jsonReader) instructions(name string, start, line int) error {
-	step := int(isa.NewTarget(max(j.sm, 70)).InstBytes)
-	if j.sm > 0 {
-		step = int(isa.NewTarget(j.sm).InstBytes)
+	sm := j.sm
+	if sm == 0 { // not said: what all targets have since Volta
+		sm = 70
 	}
+	step := int(isa.NewTarget(sm).InstBytes)
 	if start == 0 || j.f == nil {
 		j.reader.start(name, line)
 	} else {
@@ -207,7 +209,7 @@ func (j *jsonReader) instructions(name string, start, line int) error {
 			in.Predicate = "@" + in.Predicate
 		}
 		text := strings.Join(strings.Fields(in.Predicate+" "+in.Opcode+" "+in.Operands), " ")
-		if err := j.instructionAt(j.f, j.Lines[line-1], fmt.Sprintf("/*%04x*/ %s ;%s", addr-step, text, in.Extra), line); err != nil {
+		if err := j.instruction(j.f, fmt.Sprintf("/*%04x*/ %s ;%s", addr-step, text, in.Extra), line); err != nil {
 			return err
 		}
 		if n := len(j.f.Insts); n > 0 {

@@ -214,58 +214,24 @@ func firstLine(lines []string) string {
 	return ""
 }
 
-// instruction reads one line that may hold an instruction, its encoding, both, or neither.
-func (l *Listing) instruction(f *Function, s string, n int) error { return l.instructionAt(f, s, s, n) }
-
-// instructionAt reads an instruction that stands in line n, s, in another notation: body is what the line says in cuobjdump's.
-func (l *Listing) instructionAt(f *Function, s, body string, n int) error {
-	fault := func(hint, format string, args ...any) error { return l.errorIn(n, 1, hint, format, args...) }
-	ctrl := ""
-	if m := reCtrl.FindStringSubmatchIndex(leading(body, "B[")); m != nil {
-		ctrl = body[m[2]:m[3]]
-		body = body[m[1]:]
-	}
-	if f != nil && f.maxas && ctrl == "" {
-		ctrl, body = maxasControl(body)
-	}
+// instruction reads line n, which may hold an instruction, its encoding, both, or neither: body is what it says in cuobjdump's notation.
+func (l *Listing) instruction(f *Function, body string, n int) error {
 	r := rawInst{line: n, slot: -1}
+	body = r.takeControl(f, body)
 	t := r.takeComments(body)
 	if m := reNoAddress.FindStringSubmatch(body); m != nil && !r.placed && f != nil {
-		return fault("write it as /*0010*/", "the address in front of an instruction is hexadecimal, not %s", m[1])
+		return l.errorIn(n, 1, "write it as /*0010*/", "the address in front of an instruction is hexadecimal, not %s", m[1])
 	}
 	if r.inMemory != "" {
-		return fault("list the cubin, where functions begin at 0", "address %s is one of code in memory", r.inMemory)
+		return l.errorIn(n, 1, "list the cubin, where functions begin at 0", "address %s is one of code in memory", r.inMemory)
 	}
-	if k := strings.Index(t, "(*\""); k >= 0 { // nvdisasm's note on an indexed branch
-		if m := reTargets.FindStringSubmatch(t[k:]); m != nil {
-			r.to = strings.FieldsFunc(m[1], func(c rune) bool { return c == ',' || c == ' ' })
-			t = strings.TrimSpace(t[:k]) + " ;"
-		}
-	}
-	bare := strings.TrimSpace(t)
-	plain := f != nil && !f.placed() && rePlain.MatchString(t) // nvdisasm -plr: no instruction of the function has an address
-	switch {
-	case !r.placed && ctrl == "" && f == nil:
-		return nil
-	case !r.placed && ctrl == "" && bare == "":
-		for _, v := range r.words { // the second word of a 128-bit encoding, or a scheduling word
-			f.addWord(v)
-		}
-		return nil
-	case !r.placed && ctrl == "" && plain:
-		r.addr = f.nextAddr()
-	case !r.placed && ctrl == "" && strings.Contains(t, ";") && !strings.HasPrefix(bare, ".") && !strings.HasPrefix(bare, "//"):
-		return fault("write the address, or the control prefix, in front of it", "an instruction needs its address in front (/*0000*/) or a control prefix (B------:R-:W-:-:S01)")
-	case !r.placed && ctrl == "":
-		return nil
-	case f == nil:
-		return fault("begin with a line \"Function : name\" or \".text.name:\"", "instruction outside a function")
-	case !r.placed:
-		r.addr = f.nextAddr()
+	t = r.takeTargets(t)
+	if is, err := l.place(&r, f, t); err != nil || !is {
+		return err
 	}
 	if k := strings.IndexAny(t, ";}"); k >= 0 {
 		if rest := strings.Trim(t[k:], "; \t}{"); rest != "" && !strings.HasPrefix(rest, "//") {
-			return fault("write one instruction a line", "unexpected text behind the instruction: %q", rest)
+			return l.errorIn(n, 1, "write one instruction a line", "unexpected text behind the instruction: %q", rest)
 		}
 		t = t[:k]
 	}
@@ -281,16 +247,65 @@ func (l *Listing) instructionAt(f *Function, s, body string, n int) error {
 		return nil
 	}
 	r.text = t
-	r.col = max(strings.Index(s, t)+1, 1)
+	r.col = max(strings.Index(l.Lines[n-1], t)+1, 1)
 	if len(r.words) > 0 {
 		f.Words = true
 	}
 	f.takeSched(&r)
-	if ctrl != "" {
-		r.ctrl = ctrl
-	}
 	f.Insts = append(f.Insts, r)
 	return nil
+}
+
+// takeControl takes control information written as text in front of an instruction, and gives what follows it.
+func (r *rawInst) takeControl(f *Function, body string) string {
+	if m := reCtrl.FindStringSubmatchIndex(leading(body, "B[")); m != nil {
+		r.ctrl = body[m[2]:m[3]]
+		return body[m[1]:]
+	}
+	if f != nil && f.maxas {
+		r.ctrl, body = maxasControl(body)
+	}
+	return body
+}
+
+// takeTargets takes nvdisasm's note on an indexed branch, and gives the text without it.
+func (r *rawInst) takeTargets(t string) string {
+	k := strings.Index(t, "(*\"")
+	if k < 0 {
+		return t
+	}
+	m := reTargets.FindStringSubmatch(t[k:])
+	if m == nil {
+		return t
+	}
+	r.to = strings.FieldsFunc(m[1], func(c rune) bool { return c == ',' || c == ' ' })
+	return strings.TrimSpace(t[:k]) + " ;"
+}
+
+// place says whether the text t of a line is an instruction of the function, and gives one without an address the next that is free.
+func (l *Listing) place(r *rawInst, f *Function, t string) (is bool, err error) {
+	bare := strings.TrimSpace(t)
+	plain := f != nil && !f.placed() && rePlain.MatchString(t) // nvdisasm -plr: no instruction of the function has an address
+	marked := r.placed || r.ctrl != ""
+	switch {
+	case f == nil && !marked:
+		return false, nil
+	case f == nil:
+		return false, l.errorIn(r.line, 1, "begin with a line \"Function : name\" or \".text.name:\"", "instruction outside a function")
+	case !marked && bare == "":
+		for _, v := range r.words { // the second word of a 128-bit encoding, or a scheduling word
+			f.addWord(v)
+		}
+		return false, nil
+	case !marked && !plain && strings.Contains(t, ";") && !strings.HasPrefix(bare, ".") && !strings.HasPrefix(bare, "//"):
+		return false, l.errorIn(r.line, 1, "write the address, or the control prefix, in front of it",
+			"an instruction needs its address in front (/*0000*/) or a control prefix (B------:R-:W-:-:S01)")
+	case !marked && !plain:
+		return false, nil
+	case !r.placed:
+		r.addr = f.nextAddr()
+	}
+	return true, nil
 }
 
 // takeComments gives the text between the comments of a line; from the comments it takes address and encodings.
