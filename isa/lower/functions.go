@@ -16,6 +16,7 @@ type unitInfo struct {
 	semantics Semantics
 	keepLoops bool     // loops of known length are not unrolled
 	unrolled  bool     // one was
+	pressure  int      // general registers that the units' own orders need
 	uniform   bool     // general registers are short: whatever all lanes share goes to uniform ones
 	notes     []string // things that a reader of the results should know
 	units     []*fn    // kernel first

@@ -1,6 +1,7 @@
 package lower
 
 import (
+
 	"github.com/sarchlab/smsim/isa"
 )
 
@@ -64,9 +65,9 @@ func (f *fn) schedule(target int) {
 	}
 }
 
-// registerMargin is how many registers fewer than it aims at the scheduler uses: what tuples and operands kept apart cost. Fitted
-// on the cycles of kernels from PTX (3 to 6 tried).
-const registerMargin = 4
+// registerMargin is how many registers fewer than it aims at the scheduler uses: what operands kept apart cost. Fitted on the order of ptxas
+// 13.0's own code (2 or 3) and the cycles of kernels from PTX (2 to 4 tried).
+const registerMargin = 2
 
 // arrangeCode schedules for the register count that costs no occupancy and allocates; where that is not enough, it tries with fewer in
 // mind, and then lets every block use as many as the kernel has turned out to need. It spills only in the program's own order.

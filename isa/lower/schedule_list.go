@@ -33,6 +33,13 @@ func (s *scheduler) list(in, out bitset) []int32 {
 		}
 	})
 	target := max(s.target, roomAbove+s.general(in), roomAbove+s.general(out))
+	lone := s.loneLoads()
+	waiting := 0 // live results of such loads
+	out.each(func(i int) {
+		if lone[int32(i)] {
+			waiting++
+		}
+	})
 	var ready []int32
 	for i := range s.nodes {
 		if left[i] == 0 {
@@ -48,7 +55,7 @@ func (s *scheduler) list(in, out bitset) []int32 {
 			if c.load = s.insts[i].Class() == isa.ClassLDG; c.load && c.wait <= loadGroup {
 				c.wait = 0
 			}
-			c.over[0] = c.delta[0] > 0 && pressure[0]+c.delta[0] > target
+			c.over[0] = c.delta[0] > 0 && pressure[0]+min(waiting, maxWaiting)+c.delta[0] > target
 			c.over[1] = c.delta[1] > 0 && pressure[1]+c.delta[1] > allPredicates
 			if best < 0 || c.better(&bestKey) {
 				best, bestKey = k, c
@@ -64,12 +71,18 @@ func (s *scheduler) list(in, out bitset) []int32 {
 			if int(r) < s.n.uregs && s.isLive.has(int(r)) && !slices.Contains(nd.reads, r) {
 				s.isLive.clear(int(r))
 				pressure[s.file(r)]--
+				if lone[r] {
+					waiting--
+				}
 			}
 		}
 		for _, r := range nd.reads {
 			if int(r) < s.n.uregs && !s.isLive.has(int(r)) {
 				s.isLive.set(int(r))
 				pressure[s.file(r)]++
+				if lone[r] {
+					waiting++
+				}
 			}
 		}
 		target = max(target, pressure[0]) // what the block needs anyway it may use elsewhere too
@@ -87,11 +100,26 @@ func (s *scheduler) list(in, out bitset) []int32 {
 const (
 	// roomAbove is how many registers a block may use beyond those that live through its start or end, whatever the target.
 	roomAbove = 3
+	// maxWaiting is the most loads of one word that count their addresses.
+	maxWaiting = 3
 	// allPredicates is the number of predicates.
 	allPredicates = 7
 	// loadGroup is how many cycles too early a load from global memory may be taken to stand with others.
 	loadGroup = 4
 )
+
+// loneLoads are the registers that loads of one word from global memory fill. Such a load needs two registers for its address, one more
+// than it fills. Counted so from its readers on, for up to three loads, blocks of ptxas 13.0 with loads of one and of four words have
+// one limit, 27 to 28 of 30 registers; otherwise they have two, 25 and 28.
+func (s *scheduler) loneLoads() map[int32]bool {
+	lone := map[int32]bool{}
+	for i := range s.nodes {
+		if w := s.nodes[i].writes; s.insts[i].Class() == isa.ClassLDG && len(w) == 1 && int(w[0]) < s.n.preds {
+			lone[w[0]] = true
+		}
+	}
+	return lone
+}
 
 // general is the number of general registers in a set.
 func (s *scheduler) general(set bitset) int {
