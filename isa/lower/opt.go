@@ -49,6 +49,7 @@ func (f *fn) optimise() {
 	spins := len(f.spinLoops()) > 0
 	f.vectorise()
 	f.unroll()
+	f.foldScaled()
 	f.noteLoops()
 	f.joinLatches()
 	f.ifConvert()
