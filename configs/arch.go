@@ -194,31 +194,33 @@ type ControlFlow struct {
 // LSU is the load/store pipeline with shared memory and L1.
 type LSU struct {
 	Origin           `yaml:",inline"`
-	QueueDepth       int  `yaml:"queue_depth"`            // memory instructions a sub-partition queues (MIO)
-	LGQueueDepth     int  `yaml:"lg_queue_depth"`         // local/global instructions before lg_throttle
-	SharedBanks      int  `yaml:"shared_banks"`           // banks of shared memory
-	BankBytes        int  `yaml:"bank_bytes"`             // bytes a bank delivers a cycle
-	SharedLatency    int  `yaml:"shared_latency"`         // dependent LDS, 32-bit
-	SharedLatency64  int  `yaml:"shared_latency_64"`      // dependent LDS.64
-	SharedLatency128 int  `yaml:"shared_latency_128"`     // dependent LDS.128
-	AtomicLatency    int  `yaml:"shared_atomic_latency"`  // dependent ATOMS
-	L1Latency        int  `yaml:"l1_latency"`             // dependent global load that hits L1
-	L1Bytes          int  `yaml:"l1_bytes"`               // data cache with no shared memory in use; shrinks by the carve-out when unified
-	Unified          bool `yaml:"unified"`                // L1 and shared memory are one array of l1_bytes + ...
-	UnifiedBytes     int  `yaml:"unified_bytes"`          // the array's size
-	L1LineBytes      int  `yaml:"l1_line_bytes"`          // line with one tag
-	SectorBytes      int  `yaml:"sector_bytes"`           // unit of transfer between L1 and L2
-	L1Ways           int  `yaml:"l1_ways"`                // associativity
-	L1FixedSets      bool `yaml:"l1_fixed_sets,optional"` // a line that finds its set of L1 full does not go where there is room: an ablation
-	StoresApart      bool `yaml:"stores_apart,optional"`  // stores to the same lines do not leave together: an ablation
-	LocalStays       bool `yaml:"local_stays,optional"`   // local stores stay in L1 and are not written through: an ablation
-	L1CachesGlobal   bool `yaml:"l1_caches_global"`       // plain global loads are cached in L1 (not on most Kepler and Maxwell)
-	L1CachesReadOnly bool `yaml:"l1_caches_read_only"`    // read-only loads (ld.global.nc) are, by way of the texture path, when plain ones are not
-	L1TagsCycle      int  `yaml:"l1_tags_per_cycle"`      // lines looked up a cycle
-	L1BytesCycle     int  `yaml:"l1_bytes_per_cycle"`     // data of L1 hits, an SM
-	MissesInFlight   int  `yaml:"misses_in_flight"`       // lines
-	StoreBytesCycle  int  `yaml:"store_bytes_per_cycle"`  // SM to L2
-	LocalLatency     int  `yaml:"local_latency"`          // dependent local load that hits L1
+	QueueDepth       int  `yaml:"queue_depth"`                 // memory instructions a sub-partition queues (MIO)
+	LGQueueDepth     int  `yaml:"lg_queue_depth"`              // local/global instructions before lg_throttle
+	SharedBanks      int  `yaml:"shared_banks"`                // banks of shared memory
+	BankBytes        int  `yaml:"bank_bytes"`                  // bytes a bank delivers a cycle
+	SharedLatency    int  `yaml:"shared_latency"`              // dependent LDS, 32-bit
+	SharedLatency64  int  `yaml:"shared_latency_64"`           // dependent LDS.64
+	SharedLatency128 int  `yaml:"shared_latency_128"`          // dependent LDS.128
+	AtomicLatency    int  `yaml:"shared_atomic_latency"`       // dependent ATOMS
+	L1Latency        int  `yaml:"l1_latency"`                  // dependent global load that hits L1
+	L1Bytes          int  `yaml:"l1_bytes"`                    // data cache with no shared memory in use; shrinks by the carve-out when unified
+	Unified          bool `yaml:"unified"`                     // L1 and shared memory are one array of l1_bytes + ...
+	UnifiedBytes     int  `yaml:"unified_bytes"`               // the array's size
+	L1LineBytes      int  `yaml:"l1_line_bytes"`               // line with one tag
+	SectorBytes      int  `yaml:"sector_bytes"`                // unit of transfer between L1 and L2
+	L1Ways           int  `yaml:"l1_ways"`                     // associativity
+	L1FixedSets      bool `yaml:"l1_fixed_sets,optional"`      // a line that finds its set of L1 full does not go where there is room: an ablation
+	StoresApart      bool `yaml:"stores_apart,optional"`       // stores to the same lines do not leave together: an ablation
+	LocalStays       bool `yaml:"local_stays,optional"`        // local stores stay in L1 and are not written through: an ablation
+	L1CachesGlobal   bool `yaml:"l1_caches_global"`            // plain global loads are cached in L1 (not on most Kepler and Maxwell)
+	L1CachesReadOnly bool `yaml:"l1_caches_read_only"`         // read-only loads (ld.global.nc) are, by way of the texture path, when plain ones are not
+	L1TagsCycle      int  `yaml:"l1_tags_per_cycle"`           // lines looked up a cycle
+	L1BytesCycle     int  `yaml:"l1_bytes_per_cycle"`          // data of L1 hits, an SM
+	MissesInFlight   int  `yaml:"misses_in_flight"`            // lines
+	L1OldLines       int  `yaml:"l1_old_lines,optional"`       // of the lines that the launch before left in L1, as many take l1_old_line_cycles more to replace, if it left twice as many
+	L1OldLineCycles  int  `yaml:"l1_old_line_cycles,optional"` // that many
+	StoreBytesCycle  int  `yaml:"store_bytes_per_cycle"`       // SM to L2
+	LocalLatency     int  `yaml:"local_latency"`               // dependent local load that hits L1
 
 	// Stores to lines that wait in the SM go along: for so many cycles after the last store to the line, until so many lines (of words; of less than a word half
 	// as many) have come after it. Stores to a line count as hits of L1 for store_hit_cycles.

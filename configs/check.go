@@ -73,6 +73,8 @@ var limits = map[string]bounds{
 	"lsu.l1_ways":               {1, 4096},
 	"lsu.l1_tags_per_cycle":     {1, 128},
 	"lsu.l1_bytes_per_cycle":    {1, 4096},
+	"lsu.l1_old_lines":          {0, 1 << 20},
+	"lsu.l1_old_line_cycles":    {0, 1 << 10},
 	"lsu.misses_in_flight":      {1, 1 << 20},
 	"lsu.store_bytes_per_cycle": {1, 4096},
 

@@ -104,9 +104,12 @@ func execAtom(w *Warp, u *uop, m uint32) {
 			continue // the code behind does it for the other spaces
 		}
 		if a.spin {
-			// One pass is all that a CAST does: a lane whose bank serves another address fails and tries again.
-			// Measured on the H200: n lanes on one bank, each with its own word, take n rounds of the loop.
-			b := &banks[w.addr[l]/uint64(mo.size)%32]
+			// One pass is all that a CAST does, one for each half of the warp if it is 8 bytes wide: a lane whose bank serves another address fails and tries
+			// again. Measured on the H200: n lanes on one bank, each with its own word, take n rounds of the loop, 32 of 8 bytes 16.
+			b := &banks[w.addr[l]/4%32]
+			if mo.size == 8 {
+				b = &banks[w.addr[l]/8%16+uint64(l/16*16)]
+			}
 			if *b != 0 && *b != w.addr[l]+1 {
 				if a.ret {
 					w.regs[u.d[0]][l] = 0

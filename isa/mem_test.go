@@ -70,6 +70,8 @@ func TestMemory(t *testing.T) {
 		{"or, and, xor", 86, "S2R R1, SR_TID.X\nMOV R2, 0x1\nSHF.L.U32 R2, R2, R1, RZ\nATOMS.OR R3, [RZ], R2\nATOMS.AND R3, [RZ], R2\nATOMS.XOR R3, [RZ], R2\nLDS R0, [RZ]",
 			func(uint32) uint32 { return 0xffffffff }},
 		{"compare and swap", 86, "S2R R1, SR_TID.X\nIADD3 R2, R1, 0x1, RZ\nATOMS.CAS R3, [RZ], R1, R2\nLDS R0, [RZ]", func(uint32) uint32 { return 32 }},
+		{"try of 4 bytes: one lane of each bank", 86, "S2R R1, SR_TID.X\nLOP3.LUT R1, R1, 0x1c, RZ, 0xc0, !PT\nSHF.L.U32 R1, R1, 0x5, RZ\nMOV R2, 0x1\nATOMS.CAST.SPIN R0, [R1], RZ, R2", func(l uint32) uint32 { return 1 - min(l, 1) }},
+		{"try of 8 bytes: one lane of each bank and half", 86, "S2R R1, SR_TID.X\nLOP3.LUT R1, R1, 0x1c, RZ, 0xc0, !PT\nSHF.L.U32 R1, R1, 0x5, RZ\nMOV R2, 0x1\nATOMS.CAST.SPIN.64 R4, [R1], R6, R2\nMOV R0, R4", func(l uint32) uint32 { return 1 - min(l%16, 1) }},
 		{"compare and swap, one tuple", 61, "S2R R2, SR_TID.X\nIADD R3, R2, 0x1\nATOMS.CAS R4, [RZ], R2\nLDS R0, [RZ]", func(uint32) uint32 { return 32 }},
 		{"64-bit global add", 86, "MOV R2, c[0x0][0x160]\nMOV R3, c[0x0][0x164]\nMOV R4, -0x1\nMOV R5, RZ\nATOMG.E.ADD.64 PT, R6, [R2.64], R4\nLDG.E R0, [R2.64+0x4]", func(uint32) uint32 { return 0x07060504 + 32 }},
 		{"reduction", 86, "MOV R2, c[0x0][0x160]\nMOV R3, c[0x0][0x164]\nMOV R4, 0x1\nRED.E.ADD [R2.64], R4\nLDG.E R0, [R2.64]", func(uint32) uint32 { return 0x03020100 + 32 }},

@@ -52,6 +52,8 @@ type memParams struct {
 	fullLine                                   uint32 // mask of all sectors of a line
 	tagLines                                   uint64 // lines looked up a cycle
 	missesInFlight                             int
+	firstOldLine, lastOldLine                  int // by count of lines that are new in L1, those that replace one of the launch before
+	oldLineCycles                              uint64
 	l2Latency, l2LatencyFar                    uint64
 	l2Bytes                                    int
 	l2Total, l2Near                            uint64
@@ -118,6 +120,7 @@ func newMemParams(a *configs.Arch, cfg MemConfig) (memParams, error) {
 		lineBytes:       l.L1LineBytes,
 		sectorBytes:     uint64(l.SectorBytes),
 		missesInFlight:  l.MissesInFlight,
+		oldLineCycles:   uint64(l.L1OldLineCycles),
 		l2Latency:       uint64(mem.L2Latency),
 		l2LatencyFar:    uint64(mem.L2LatencyFar),
 		dramLatency:     uint64(mem.DRAMLatency),
@@ -205,6 +208,7 @@ func (p *memParams) firstLevel(a *configs.Arch, cfg MemConfig) {
 	p.tagLines = uint64(orInt(l.L1TagsCycle, 1))
 	p.l1Bytes = l1Capacity(a, cfg.SharedCarveout)
 	p.l1Ways = orInt(p.l1Ways, 4)
+	p.oldLines(l.L1OldLines, &cfg)
 	if p.l1Latency == 0 {
 		p.l1Latency = p.sharedLatency32
 	}
@@ -212,6 +216,26 @@ func (p *memParams) firstLevel(a *configs.Arch, cfg MemConfig) {
 		p.localLatency = p.l1Latency
 	}
 	p.missesInFlight = orInt(p.missesInFlight, 256)
+}
+
+// oldLines says which of the lines that are new in L1 replace one that the launch before left there and that takes longer: the first, as many as it left beyond the number n, n at
+// most. It is taken to have been the same launch; of the buffers an SM has read its part, or, where they say nothing of it (one SM alone), as many lines as this one will: then the lines
+// beyond n are held for it.
+func (p *memParams) oldLines(n int, cfg *MemConfig) {
+	if !p.warm || p.lineBytes == 0 {
+		return
+	}
+	room := p.l1Bytes / p.lineBytes
+	if !cfg.AllSMsActive {
+		p.firstOldLine, p.lastOldLine = n, min(2*n, room)
+		return
+	}
+	read := cfg.ReadBytes
+	if read == 0 {
+		read = cfg.FootprintBytes
+	}
+	left := int(min(read/uint64(max(cfg.SMs, 1)*p.lineBytes), uint64(room)))
+	p.lastOldLine = min(max(left-n, 0), n)
 }
 
 // secondLevel is L2 and DRAM: latencies, sizes and what a repeated launch finds there.

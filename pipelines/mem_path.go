@@ -99,6 +99,8 @@ type MemPath struct {
 	missRet       []ticks     // next free time of the return path of misses, one for missReturnShare sub-partitions
 	data          ticks       // next free time of the L1 data array
 	misses        leaveRing
+	filled        int    // lines that loads have put into L1, up to the last that may replace one of the launch before
+	replaceFree   uint64 // cycle from which on L1 can replace another of those
 	store         storePort
 	pending       []pendingWrite // combineSets sets of lines that stores wrote in part
 	entered       uint64         // room that packets have taken there so far

@@ -229,7 +229,7 @@ func (p *smsp) follow(i int, w *warp, c *timing, e *isa.Effect, t, done uint64, 
 		if at > t+stall {
 			w.state = sim.BranchResolving
 		}
-	case e.Inst.Op == isa.OpBREAK && !off:
+	case (e.Inst.Op == isa.OpBREAK || c.kind == kindExit && !jumped) && !off: // lanes leave, others go on: 8 cycles more than EXIT when nobody leaves, from 1 to 16 warps
 		w.state = sim.BranchResolving
 		at = max(at, t+stall+uint64(cf.BreakLeave))
 	case jumped:

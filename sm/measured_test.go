@@ -95,6 +95,7 @@ func clockSpan(t *testing.T, a *configs.Arch, p *isa.Program, warps, threads int
 	t.Helper()
 	l := launch(1, 32*warps)
 	out := l.Mem.Alloc("out", uint64(64*warps*threads))
+	binary.LittleEndian.PutUint64(l.Params[0:], l.Mem.Alloc("in", 1<<19).Addr)
 	binary.LittleEndian.PutUint64(l.Params[8:], out.Addr)
 	if _, err := Run(a, p, l, Options{}); err != nil {
 		t.Fatal(err)

@@ -22,6 +22,9 @@ import (
 //
 // Measured on the H200 (testdata/h200_streams.txt): IMAD.WIDE of an even, an odd register and a pair beside IADD3 takes 4.1 cycles if that reads
 // an odd register in the first position or an even one in the second, 5.1 the other way round.
+//
+// Instructions of global and local memory wait in their queue for what they read: stores of an even register to an address in an even and an odd one issue
+// every cycle (stgburst: 4, 5, 7, 11 cycles for 1, 2, 4, 8 of them), though their reads take two. The banks are busy all the same.
 type regFile struct {
 	sim.Unit
 	free  [maxBanks]uint64 // port-reads done by each bank so far: cycle * ports
@@ -44,7 +47,7 @@ func (f *regFile) dispatchAt(cycle uint64, c *timing, sequential bool) uint64 {
 	if sequential {
 		r = &c.firstSeq
 	}
-	if r.busiest == 0 {
+	if r.busiest == 0 || c.long {
 		return at
 	}
 	slack := uint64(max(r.busiest, uint8(min(c.hold, dispatchWindow)))) + f.queue*f.ports
