@@ -30,11 +30,15 @@ type selectGuard struct {
 	defs    []defSite
 	uses    []int32
 	written []int32 // last position in the block that writes a register, plus one
+
+	// rewritten are the selections of the block that other instructions stand for already: what they read may be gone.
+	rewritten map[*isa.Inst]bool
 }
 
 func (g *selectGuard) block(b *block) {
 	var out []isa.Inst
 	from := 0
+	g.rewritten = map[*isa.Inst]bool{}
 	for i := 0; i < len(b.insts); i++ {
 		in := &b.insts[i]
 		var list []isa.Inst
@@ -49,11 +53,13 @@ func (g *selectGuard) block(b *block) {
 		if list != nil {
 			out = append(append(out, b.insts[from:i]...), list...)
 			from = i + 1
+			g.rewritten[in] = true
 		}
 		g.f.defs(in, g.n, func(id int) { g.written[id] = int32(i) + 1 })
 		if pair != nil { // with the selection of the high word
 			from++
 			i++
+			g.rewritten[&b.insts[i]] = true
 			g.f.defs(&b.insts[i], g.n, func(id int) { g.written[id] = int32(i) + 1 })
 		}
 	}
@@ -120,7 +126,7 @@ func (g *selectGuard) inPlace(b *block, i int) []isa.Inst {
 		x, y := in.Src[arm], in.Src[1-arm]
 		op := g.single(b, x, 1)
 		variable := y.Kind == isa.KindReg && y.Reg == in.Dst[0].Reg // the selection keeps it: no copy
-		if op == nil || y.Flags != 0 || !variable && !g.last(b, y, i) {
+		if op == nil || g.rewritten[op] || y.Flags != 0 || !variable && !g.last(b, y, i) {
 			continue
 		}
 		at := g.defs[g.n.of(isa.KindReg, x.Reg)].i
