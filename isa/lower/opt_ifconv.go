@@ -1,33 +1,112 @@
 package lower
 
-import "github.com/sarchlab/smsim/isa"
+import (
+	"slices"
 
-// Limits of predication, in instructions: what the compiler predicates instead of branching around, measured with bodies
-// of one to forty instructions. A branch of which lanes part also costs a convergence barrier, so more is predicated. In loops, bodies
-// that load from global memory may be longer: the loads then need not wait for the branch.
+	"github.com/sarchlab/smsim/isa"
+)
+
+// Limits of predication, in instructions: what the compiler predicates instead of branching around, measured with some 900 bodies of
+// one to forty instructions. A branch of which lanes part also costs a convergence barrier, so more is predicated. Where a load from global
+// memory is under way whatever the condition is, or can start earlier without the branch, bodies may be longer.
 const (
 	maxPredicated       = 7
 	maxPredicatedApart  = 8
-	maxPredicatedLoaded = 16
+	maxPredicatedHidden = 16 // in a loop, behind a load that the condition does not wait for
+	maxPredicatedLoaded = 17 // with a load from global memory inside
+	maxPredicatedAhead  = 20 // before a block that loads from global memory
+	maxTail             = 8  // and EXIT
 )
 
 // predication limits what can be predicated in place of the branch at the end of a block.
 type predication struct {
-	most  int
-	load  int  // the same with a load from global memory
-	loads bool // loads from global memory too: where all lanes go one way, nobody waits for a load that is not wanted
+	most   int
+	access int  // the same with other accesses to memory and special registers
+	load   int  // the same with a load from global memory
+	loads  bool // loads from global memory at all
 }
 
-func (f *fn) predication(b *block, u *uniformity) predication {
+// predication is what can be predicated behind block b, whose branch skips block next. Loads from global memory can where all lanes go one
+// way, for nobody waits for a load that is not wanted, in loops, and behind other such loads unless little follows; not
+// where the condition is one that all lanes share or else another.
+func (f *fn) predication(b, next *block, u *uniformity) predication {
+	p := predication{most: maxPredicated, load: maxPredicatedLoaded, loads: true}
 	if u.divergentBranch(b) {
-		return predication{most: maxPredicatedApart, load: maxPredicatedLoaded, loads: b.depth > 0}
+		p.most = maxPredicatedApart
+		p.loads = (b.depth > 0 || loadsGlobal(b) && !shortTail(b.to)) && !u.orsUniform(b)
 	}
-	return predication{most: maxPredicated, load: maxPredicated, loads: true}
+	p.access = p.most
+	if b.depth > 0 && f.loadsBeside(b) {
+		p.most = maxPredicatedHidden
+	}
+	if len(next.succs) == 1 && next.succs[0] == b.to && loadsGlobal(b.to) {
+		p.most = maxPredicatedAhead
+	}
+	return p
+}
+
+// shortTail says that the block ends the kernel after a few instructions, of which one at most accesses memory.
+func shortTail(b *block) bool {
+	if b == nil || len(b.succs) > 0 || len(b.insts) > maxTail {
+		return false
+	}
+	memory := 0
+	for i := range b.insts {
+		if c := b.insts[i].Class(); c.IsMemory() || c == isa.ClassBAR {
+			memory++
+		}
+	}
+	return memory <= 1
+}
+
+// orsUniform says that lanes part at the end of b on a condition that is one which all share, or else another.
+func (u *uniformity) orsUniform(b *block) bool {
+	g := b.terminator().Guard
+	for i := range b.insts {
+		in := &b.insts[i]
+		if in.NDst == 0 || in.Dst[0].Kind != g.Kind || in.Dst[0].Reg != g.Reg {
+			continue
+		}
+		for _, o := range in.Src[:in.NSrc] {
+			if o.Kind == isa.KindPred && o.Reg >= isa.VirtualBase && !u.operand(&o) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// loadsGlobal says that the block loads from global memory.
+func loadsGlobal(b *block) bool {
+	return slices.ContainsFunc(b.insts, func(in isa.Inst) bool { return in.Class() == isa.ClassLDG })
+}
+
+// loadsBeside says that the block loads from global memory something that the condition of the branch at its end does not depend on.
+func (f *fn) loadsBeside(b *block) bool {
+	n := f.numbering()
+	wanted := map[int]bool{}
+	f.uses(b.terminator(), n, func(id int) { wanted[id] = true })
+	some := false
+	for i := len(b.insts) - 2; i >= 0; i-- {
+		in := &b.insts[i]
+		feeds := false
+		f.defs(in, n, func(id int) { feeds = feeds || wanted[id] })
+		load := in.Class() == isa.ClassLDG
+		if load && feeds {
+			return false
+		}
+		some = some || load
+		if feeds {
+			f.uses(in, n, func(id int) { wanted[id] = true })
+		}
+	}
+	return some
 }
 
 // less is the limit for the first of two sides, which needs a branch over the other.
 func (p predication) less() predication {
 	p.most--
+	p.access--
 	p.load--
 	return p
 }
@@ -46,7 +125,7 @@ func (f *fn) ifConvert() {
 			}
 			next := f.blocks[i+1]
 			converted := false
-			most := f.predication(b, u)
+			most := f.predication(b, next, u)
 			switch {
 			case lonelyExit(b.to):
 				t.Op, t.NSrc, t.Mod = isa.OpEXIT, 0, isa.Mod{}
@@ -181,10 +260,10 @@ func lonelyExit(b *block) bool {
 }
 
 // predicable says that the block's instructions can run under predicate g instead of behind a branch: ptxas 13.0 predicates what
-// is short, but never atomics, FLO and IDP, and loads from global memory only where the branch is uniform (probed for 30 kinds
-// of bodies), or where nobody writes what they read (ld.global.nc) and a loop repeats them (in five of six kernels that have such).
+// is short, but never atomics, FLO and IDP.
 func (f *fn) predicable(b *block, g isa.Operand, limit predication) bool {
 	n, loaded := 0, 0
+	accesses, global := false, false
 	for i := range b.insts {
 		in := &b.insts[i]
 		if noRegisters(in) > 1 {
@@ -206,11 +285,13 @@ func (f *fn) predicable(b *block, g isa.Operand, limit predication) bool {
 		switch in.Class() {
 		case isa.ClassFLO, isa.ClassIDP:
 			return false
+		case isa.ClassLDS, isa.ClassSTS, isa.ClassLDL, isa.ClassSTL, isa.ClassSTG, isa.ClassS2R, isa.ClassS2UR:
+			accesses = true
 		case isa.ClassLDG:
 			if !limit.loads {
 				return false
 			}
-			limit.most = limit.load
+			global = true
 		}
 		switch in.Op {
 		case isa.OpATOM, isa.OpATOMG, isa.OpATOMS, isa.OpRED:
@@ -224,7 +305,14 @@ func (f *fn) predicable(b *block, g isa.Operand, limit predication) bool {
 			n++
 		}
 	}
-	return n > 0 && n+loaded <= limit.most
+	most := limit.most
+	switch {
+	case global:
+		most = limit.load
+	case accesses:
+		most = limit.access
+	}
+	return n > 0 && n+loaded <= most
 }
 
 // noRegisters is the number of sources that are words of constant memory or literals but zero.
