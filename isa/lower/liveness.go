@@ -13,6 +13,12 @@ func (s bitset) has(i int) bool { return s[i>>6]>>(i&63)&1 != 0 }
 func (s bitset) set(i int)      { s[i>>6] |= 1 << (i & 63) }
 func (s bitset) clear(i int)    { s[i>>6] &^= 1 << (i & 63) }
 
+func (s bitset) setAll(list []int) {
+	for _, i := range list {
+		s.set(i)
+	}
+}
+
 // each calls visit for the members in ascending order.
 func (s bitset) each(visit func(i int)) {
 	for w, x := range s {

@@ -180,6 +180,7 @@ func (f *fn) newAllocation() *allocation {
 	written, deep := f.clobbers(n)
 	a.tieDown()
 	weights := f.blockWeights()
+	unread := f.unreadWords(n)
 	for _, b := range f.blocks {
 		weight := weights[b.id]
 		for i := range b.insts {
@@ -200,6 +201,11 @@ func (f *fn) newAllocation() *allocation {
 			pos++
 		}
 		copy(live, l.out[b.id])
+		for word, others := range unread[b] {
+			if l.out[b.id].has(word) {
+				live.setAll(others)
+			}
+		}
 		for i := len(b.insts) - 1; i >= 0; i-- {
 			in := &b.insts[i]
 			moveSrc := -1
@@ -240,7 +246,10 @@ func (f *fn) newAllocation() *allocation {
 				}
 			})
 			f.kills(in, n, live.clear)
-			f.uses(in, n, live.set)
+			f.uses(in, n, func(id int) {
+				live.set(id)
+				live.setAll(unread[b][id])
+			})
 		}
 	}
 	a.fetchedInLastRound()
@@ -258,6 +267,41 @@ func (f *fn) newAllocation() *allocation {
 		}
 	}
 	return a
+}
+
+// unreadWords are, for each block and each word that a wide load of it fills, the load's words that nobody reads: they keep their registers as
+// long as the others, for what is written into such a register before the load has come would wait for it.
+func (f *fn) unreadWords(n numbering) map[*block]map[int][]int {
+	uses := f.useCounts(n)
+	out := map[*block]map[int][]int{}
+	for _, b := range f.blocks {
+		for i := range b.insts {
+			in := &b.insts[i]
+			if !in.Class().IsMemory() {
+				continue
+			}
+			var read, unread []int
+			f.defs(in, n, func(id int) {
+				switch {
+				case id >= n.preds:
+				case uses[id] > 0:
+					read = append(read, id)
+				default:
+					unread = append(unread, id)
+				}
+			})
+			if len(read) == 0 || len(unread) == 0 {
+				continue
+			}
+			if out[b] == nil {
+				out[b] = map[int][]int{}
+			}
+			for _, id := range read {
+				out[b][id] = append(out[b][id], unread...)
+			}
+		}
+	}
+	return out
 }
 
 // keepWhileApart keeps uniform registers that lanes of a warp still need apart from those that lanes of another group write meanwhile: a
