@@ -15,7 +15,6 @@ const (
 	saved       = 11
 	partUnroll  = 350
 	partBody    = 70
-	loadUnroll  = 800 // all statements of the rounds of a body that loads from memory
 	leastFactor = 4
 	mostRounds  = 1 << 16 // rounds that are counted
 )
@@ -24,8 +23,8 @@ const (
 const loopStatements = 3
 
 // whole says that all rounds of a body are unrolled.
-func whole(rounds, body int) bool {
-	return body <= fullBody && rounds*body <= fullTotal && rounds*(body-saved) <= fullGrowth
+func whole(rounds, body int, memory bool) bool {
+	return (memory || body <= fullBody) && rounds*body <= fullTotal && rounds*(body-saved) <= fullGrowth
 }
 
 // roundsLoop is a loop with a known number of rounds.
@@ -61,9 +60,8 @@ func (f *fn) unrollKnown() bool {
 				continue
 			}
 			size := max(c.size(), 1)
-			loads := c.loads()
-			switch factor := unrollBy(c.rounds, size, loads); {
-			case whole(c.rounds, size-c.folded()), loads && c.rounds*(size+loopStatements) <= loadUnroll:
+			switch factor := unrollBy(c.rounds, size); {
+			case whole(c.rounds, size-c.folded(), len(c.accessed()) > 0):
 				c.unroll(c.rounds)
 			case factor >= leastFactor && len(c.blocks) == 1 && c.join < 0:
 				c.unroll(factor)
@@ -91,15 +89,11 @@ func (c *loopBody) size() int {
 func (c *roundsLoop) folded() int {
 	derived := map[isa.Reg]bool{c.reg.Reg: true}
 	counted := map[isa.SourcePos]bool{c.add.b.insts[c.add.i].Pos: true, c.latch.insts[c.test].Pos: true}
-	address := map[isa.Reg]bool{}
+	accessed := c.accessed()
 	n := 0
 	for _, b := range c.blocks {
 		for i := range b.insts {
 			in := &b.insts[i]
-			if in.Class() == isa.ClassLDG && address[in.Src[0].Reg] {
-				n += 2
-				continue
-			}
 			if in.NDst == 0 || in.Dst[0].Kind != isa.KindReg || in.Class().IsMemory() || counted[in.Pos] {
 				continue
 			}
@@ -111,13 +105,12 @@ func (c *roundsLoop) folded() int {
 					all = false
 				}
 			}
-			if !some || !all && !isAdd64(in) {
+			if !some || !all && !isAdd64(in) && !(plainAdd(in) && accessed[in.Dst[0].Reg]) {
 				continue
 			}
 			for _, o := range in.Dst[:in.NDst] {
 				c.f.members(&o, func(_ isa.OperandKind, r isa.Reg) {
 					derived[r] = derived[r] || all
-					address[r] = true
 				})
 			}
 			if in.Op != isa.OpMOV {
@@ -129,21 +122,26 @@ func (c *roundsLoop) folded() int {
 	return n
 }
 
-// loads says that the body reads memory, or constants at an address in a register: such a loop is unrolled though its body is long.
-func (c *loopBody) loads() bool {
+// accessed are the registers that memory instructions of the body, constants' too, take addresses from.
+func (c *loopBody) accessed() map[isa.Reg]bool {
+	out := map[isa.Reg]bool{}
 	for _, b := range c.blocks {
 		for i := range b.insts {
-			if in := &b.insts[i]; (in.Class().IsMemory() || in.Op == isa.OpLDC) && in.NDst > 0 {
-				return true
+			in := &b.insts[i]
+			if o := memOperand(in); o != nil {
+				out[o.Reg] = true
+			}
+			if in.Op == isa.OpLDC && in.Src[0].Reg >= isa.VirtualBase {
+				out[in.Src[0].Reg] = true
 			}
 		}
 	}
-	return false
+	return out
 }
 
 // unrollBy is the unrolling factor of a loop that is too long for all its rounds, 1 where unrolling does not pay.
-func unrollBy(rounds, size int, loads bool) int {
-	if size > partBody && !loads {
+func unrollBy(rounds, size int) int {
+	if size > partBody {
 		return 1
 	}
 	for factor := min(partUnroll/size, rounds); factor >= leastFactor; factor-- {

@@ -98,6 +98,10 @@ func statementSize(in *ptx.Instr) int {
 		return 0
 	case in.Op == "cvta":
 		return 0
+	case in.Op == "ld" && in.Has("const"): // an operand of what reads it
+		return 0
+	case in.Op == "ld" && !in.Has("param") || in.Op == "st":
+		return memorySize
 	case in.Op == "cvt":
 		return conversionSize(in)
 	case in.Op[0] == 'v' && in.Op != "vote":
