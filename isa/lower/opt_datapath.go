@@ -196,6 +196,10 @@ func (d *datapath) settle() {
 	}
 	if long > maxDatapath {
 		clear(d.chosen)
+		for changed := true; changed; { // of the tests, those of constants are left
+			d.general = d.f.generalWords(d.isChosen)
+			changed = d.settleTests()
+		}
 	}
 }
 

@@ -81,6 +81,40 @@ func TestUniformBranches(t *testing.T) {
 	}
 }
 
+// TestManyUniformValues: where there are too many values for the uniform registers and none moves there, branches on them stay general.
+func TestManyUniformValues(t *testing.T) {
+	for _, n := range []int{maxDatapath / 2, maxDatapath + 10} {
+		var b strings.Builder
+		b.WriteString(".version 8.8\n.target sm_100\n.address_size 64\n.entry k(.param .u64 P, .param .u32 N, .param .u32 M)\n{ .reg .b64 %q; .reg .b32 %x<99>, %i, %n, %m, %b, %t; .reg .pred %p;\n" +
+			"ld.param.u64 %q, [P]; ld.param.u32 %n, [N]; ld.param.u32 %m, [M]; mov.u32 %b, %ctaid.x; mov.u32 %t, %tid.x; mov.u32 %i, 0;\n")
+		for k := range n {
+			fmt.Fprintf(&b, "mad.lo.u32 %%x%d, %%b, %%n, %d;\n", k, k*k+3)
+		}
+		b.WriteString("$L:\n.pragma \"nounroll\";\n")
+		for k := range n {
+			fmt.Fprintf(&b, "xor.b32 %%t, %%t, %%x%d; mul.lo.u32 %%t, %%t, 77;\n", k)
+		}
+		b.WriteString("add.u32 %i, %i, 1; setp.lt.u32 %p, %i, %x2; @%p bra $L;\nst.global.u32 [%q], %t; ret; }\n")
+		p := compileText(t, b.String(), 100)
+		tests := 0
+		for i := range p.Insts {
+			in := &p.Insts[i]
+			if in.Op != isa.OpUISETP {
+				continue
+			}
+			tests++
+			for _, o := range in.Src[:in.NSrc] {
+				if o.Kind == isa.KindReg {
+					t.Errorf("%d values: %s reads a general register", n, p.Text(i))
+				}
+			}
+		}
+		if want := n <= maxDatapath; want != (tests > 0) {
+			t.Errorf("%d values: %d comparisons on the uniform datapath, want some: %v", n, tests, want)
+		}
+	}
+}
+
 // TestFirstWrites: variables that both arms of an if write, predicated, do not live through the loop around.
 func TestFirstWrites(t *testing.T) {
 	var b strings.Builder
