@@ -53,6 +53,11 @@ func (f *fn) unroll() {
 		f.removeDeadWrites()
 		f.valueNumber()
 		f.removeDead()
+		left := map[*block]bool{} // of the copies, without those that others took in
+		for _, b := range f.blocks {
+			left[b] = true
+		}
+		copies = slices.DeleteFunc(copies, func(b *block) bool { return !left[b] })
 		f.fuseIn(copies) // what one round ends with and the next begins with
 	}
 }
