@@ -235,6 +235,7 @@ func (f *fn) expandAdd64(out *[]isa.Inst, in *isa.Inst) {
 	if !three && !negation && f.t.SM >= 120 && f.emitAdd64(out, in) {
 		return
 	}
+	three = three || in.Src[0].Is(isa.Neg) && in.Src[1].Is(isa.Neg) // negations of two zeros carry 2 as well
 	p := f.between(in, isa.P(f.newPred()))
 	q := pt
 	if three {
