@@ -57,7 +57,7 @@ func (s *scheduler) baseRegs(o *isa.Operand, visit func(id int)) {
 }
 
 // fillStalls orders each block again after register allocation, cycle by cycle: of the instructions whose operands and pipe are
-// ready first, the one on the longest path.
+// ready first, the one on the longest path. Stores to global memory do not move up.
 func (f *fn) fillStalls() {
 	s := f.physicalScheduler()
 	for _, b := range f.blocks {
@@ -115,9 +115,13 @@ func (s *scheduler) fill() []int32 {
 	free := map[string]int32{} // cycle at which a pipe can take the next instruction
 	order := make([]int32, 0, n)
 	now := int32(0)
+	done, first := make([]bool, n), int32(0) // first is the first instruction that is not placed yet
 	for len(ready) > 0 {
 		best, bestAt := -1, int32(0)
 		for k, i := range ready {
+			if i != first && s.insts[i].Class() == isa.ClassSTG { // stays behind all that stood ahead of it: neighbours fill a sector together
+				continue
+			}
 			at := max(now, s.nodes[i].early, free[s.f.t.Pipe[s.insts[i].Class()]])
 			if best < 0 || at < bestAt || at == bestAt && s.longer(i, ready[best]) {
 				best, bestAt = k, at
@@ -128,6 +132,8 @@ func (s *scheduler) fill() []int32 {
 		ready = ready[:len(ready)-1]
 		cl := s.insts[i].Class()
 		order = append(order, i)
+		for done[i] = true; first < int32(n) && done[first]; first++ {
+		}
 		free[s.f.t.Pipe[cl]] = bestAt + int32(s.f.t.Interval[cl])
 		for _, e := range s.nodes[i].succs {
 			t := &s.nodes[e.to]

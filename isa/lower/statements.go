@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/sarchlab/smsim/isa/ptx"
+	"github.com/sarchlab/smsim/isa/spelling"
 )
 
 // compiler walks the statements of bodies.
@@ -96,7 +97,11 @@ func (c *compiler) instr(in *ptx.Instr, s *scope) {
 		b.in = b.splitVectors(in)
 		sel, ok := selectors[in.Op]
 		if !ok {
-			err = b.errorf("instruction %s is not modelled", in.Name())
+			e := b.errorf("instruction %s is not modelled", in.Name())
+			if near := similarOperation(in.Op); near != "" {
+				e.Advise("did you mean %s?", near)
+			}
+			err = e
 			break
 		}
 		if err = sel(b); err == nil { // a rule knows better what is wrong
@@ -122,4 +127,16 @@ func (c *compiler) instr(in *ptx.Instr, s *scope) {
 		}
 		c.report(err)
 	}
+}
+
+// similarOperation is the operation that a word differs from by one letter, the first in the alphabet; "" where there is none or the word
+// is too short to tell.
+func similarOperation(op string) string {
+	best := ""
+	for name := range selectors {
+		if len(op) > 2 && spelling.Distance(op, name) == 1 && (best == "" || name < best) {
+			best = name
+		}
+	}
+	return best
 }

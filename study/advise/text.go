@@ -152,15 +152,21 @@ func (a *Advice) textGains(b *strings.Builder, speed map[string]float64, reasons
 
 func (a *Advice) textTogether(b *strings.Builder) {
 	t := &a.Together
-	if len(t.Rules) == 0 {
+	var changing []string
+	somewhere := false // a rewrite gains on some architecture and is not taken, because it loses on another
+	for i := range a.Rewrites {
+		r := &a.Rewrites[i]
+		switch {
+		case r.Formed:
+		case r.Taken:
+			changing = append(changing, r.Rule)
+		default:
+			somewhere = somewhere || anyGain(r.SpeedUp)
+		}
+	}
+	if len(t.Rules) == 0 || len(changing) == 0 && somewhere {
 		b.WriteString("\n" + page.Paragraph("", "Nothing to improve on all of these architectures: no rewrite gains on one of them without losing on another."))
 		return
-	}
-	var changing []string
-	for i := range a.Rewrites {
-		if r := &a.Rewrites[i]; r.Taken && !r.Formed {
-			changing = append(changing, r.Rule)
-		}
 	}
 	if len(changing) == 0 {
 		b.WriteString("\n" + page.Paragraph("", "Nothing to improve: no rewrite that does not lose changes the machine code."))
