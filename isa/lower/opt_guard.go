@@ -188,10 +188,14 @@ func (g *selectGuard) reads(o *isa.Operand, r isa.Operand) bool {
 	return some
 }
 
-// sinks says that the instruction at position at may move down to position i: a load not over what writes memory or waits for other lanes.
+// sinks says that the instruction at position at may move down to position i: a load not over what writes memory or waits for other lanes,
+// nor where probes keep instructions apart from the loads of their operands.
 func (g *selectGuard) sinks(b *block, at int32, i int) bool {
 	if !b.insts[at].Class().IsMemory() {
 		return true
+	}
+	if g.f.opaqueMoves {
+		return false
 	}
 	for k := at + 1; k < int32(i); k++ {
 		if in := &b.insts[k]; writesMemory(in) || isWarpWide(in) || in.Class().IsControl() || in.OrdersMemory() {
