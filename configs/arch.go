@@ -177,7 +177,7 @@ type ControlFlow struct {
 	RegisterHold   int     `yaml:"register_hold,optional"`   // the same for a CALL to an address in a register
 	ReturnHold     int     `yaml:"return_hold,optional"`     // the same for a RET to an address in a register
 	WarpsyncWait   int     `yaml:"warpsync_wait,optional"`   // from the last lane at a WARPSYNC that others waited at to the next instruction
-	BreakLeave     int     `yaml:"break_leave,optional"`     // extra cycles of a BREAK whose lanes leave the barrier
+	BreakLeave     int     `yaml:"break_leave,optional"`     // extra cycles of a BREAK whose lanes leave the barrier, and of an EXIT of some lanes
 	Indexed        int     `yaml:"indexed_branch"`           // extra cycles of an indexed branch (BRX, JMX), paid again for each further target
 	IndexedPort    int     `yaml:"indexed_port,optional"`    // cycles between targets of indexed branches of a sub-partition
 	IndexedPath    int     `yaml:"indexed_path,optional"`    // for the lanes of each further target of an indexed branch; 0: as the first

@@ -193,7 +193,7 @@ func verdict(r *Response, p *Point) string {
 	case !touched:
 		return fmt.Sprintf("%s: the kernel is limited by %s, which this leaves as it was.", s, limit)
 	case faster(r, p):
-		return fmt.Sprintf("%s although the kernel is limited by %s: what is saved there is lost elsewhere. %s", s, limit, moved(&r.Base, p.run))
+		return fmt.Sprintf("%s although the kernel is limited by %s. %s", s, limit, moved(&r.Base, p.run))
 	}
 	return fmt.Sprintf("%s: the kernel is limited by %s.", s, limit)
 }

@@ -46,6 +46,13 @@ func (f *fn) newReg() isa.Reg  { r := f.nextReg; f.nextReg++; return r }
 func (f *fn) newPred() isa.Reg { r := f.nextPred; f.nextPred++; return r }
 func (f *fn) newUReg() isa.Reg { r := f.nextUReg; f.nextUReg++; return r }
 
+// newUPred is a new virtual uniform predicate.
+func (f *fn) newUPred() word {
+	p := word{Kind: isa.KindUPred, Reg: f.nextUPred}
+	f.nextUPred++
+	return p
+}
+
 // Words that rules need often.
 var (
 	rz    = isa.R(isa.RZ)

@@ -2,6 +2,7 @@ package lower
 
 import (
 	"fmt"
+	"slices"
 	"sort"
 
 	"github.com/sarchlab/smsim/isa"
@@ -229,7 +230,7 @@ func (f *fn) allocateCode(opt Options, limit int) (int, error) {
 	} else {
 		f.twoPredicates()
 		f.yieldInSpins()
-		f.link.pressure = max(f.link.pressure, f.ownPressure())
+		f.link.pressure = max(f.link.pressure, slices.Max(f.pressures()))
 		f.sinkWords()
 	}
 	f.firstWrites()

@@ -13,6 +13,17 @@ const everybody = 0xffffffff
 // different rounds, and before the first barrier that follows such a loop, as ptxas does. What a barrier's reduction gives is the same
 // in all lanes, but ptxas takes it for different: "do ... while (__syncthreads_or(changed))" is such a loop.
 func (f *fn) meetInLoops() {
+	f.eachMeeting(func(b *block, inside bool) bool {
+		if inside {
+			return f.meetBefore(b, len(b.insts))
+		}
+		return f.meetBefore(b, 1)
+	})
+}
+
+// eachMeeting calls meet for the blocks of every loop that lanes leave apart, and, if one of them has a barrier of the whole block, which meet says, for those
+// that certainly follow, up to the first that has one.
+func (f *fn) eachMeeting(meet func(b *block, inside bool) bool) {
 	if f.t.SM < 70 || !slices.ContainsFunc(f.blocks, hasBlockBarrier) {
 		return
 	}
@@ -22,10 +33,10 @@ func (f *fn) meetInLoops() {
 		}
 		met := false
 		for b := range body {
-			met = f.meetBefore(b, len(b.insts)) || met
+			met = meet(b, true) || met
 		}
 		for b := branch.ipdom; met && b != nil; b = b.ipdom {
-			if f.meetBefore(b, 1) {
+			if meet(b, false) {
 				break
 			}
 		}

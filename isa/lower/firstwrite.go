@@ -44,25 +44,21 @@ func (f *fn) writtenAgain(b *block, i int) bool {
 	}
 	other := in.Guard
 	other.Flags ^= isa.Neg
-	touches := func(o *isa.Operand, kind isa.OperandKind, r isa.Reg) (some bool) {
-		f.members(o, func(k isa.OperandKind, x isa.Reg) { some = some || k == kind && x == r })
-		return some
-	}
 	for j := i + 1; j < len(b.insts); j++ {
 		x := &b.insts[j]
 		if f.site(x) != nil {
 			return false
 		}
 		for k := range x.Src[:x.NSrc] {
-			if touches(&x.Src[k], isa.KindReg, d.Reg) && x.Guard != in.Guard {
+			if f.mentions(&x.Src[k], isa.KindReg, d.Reg) && x.Guard != in.Guard {
 				return false
 			}
 		}
 		for k := range x.Dst[:x.NDst] {
-			if touches(&x.Dst[k], isa.KindPred, in.Guard.Reg) {
+			if f.mentions(&x.Dst[k], isa.KindPred, in.Guard.Reg) {
 				return false
 			}
-			if touches(&x.Dst[k], isa.KindReg, d.Reg) {
+			if f.mentions(&x.Dst[k], isa.KindReg, d.Reg) {
 				return x.Guard == other && k == 0 && x.Dst[0] == d
 			}
 		}

@@ -108,10 +108,7 @@ func (d *datapath) settleTests() (changed bool) {
 
 // rewriteTest moves a comparison to the uniform datapath, with the branches that read it.
 func (d *datapath) rewriteTest(in *isa.Inst, t *test) {
-	up := isa.Operand{Kind: isa.KindUPred, Reg: d.f.nextUPred}
-	d.f.nextUPred++
-	upt := isa.Operand{Kind: isa.KindUPred, Reg: isa.PT}
-	in.Op, in.Dst[0], in.Dst[1], in.Src[2] = isa.OpUISETP, up, upt, upt
+	up := d.f.compareUniform(in)
 	for _, b := range t.branches {
 		br := b.terminator()
 		up.Flags = br.Guard.Flags

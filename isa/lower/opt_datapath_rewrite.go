@@ -76,14 +76,18 @@ func uniformTest(in *isa.Inst, parted bool) bool {
 // testUniform makes the comparison a copy of the uniform predicate that the returned instruction writes.
 func (f *fn) testUniform(in *isa.Inst) isa.Inst {
 	test := *in
-	up := isa.Operand{Kind: isa.KindUPred, Reg: f.nextUPred}
-	f.nextUPred++
-	upt := isa.Operand{Kind: isa.KindUPred, Reg: isa.PT}
-	test.Op, test.Dst[0], test.Dst[1], test.Src[2] = isa.OpUISETP, up, upt, upt
+	up := f.compareUniform(&test)
 	to := in.Dst[0]
 	*in = isa.Inst{Op: isa.OpPLOP3, Mod: isa.Mod{Lut: 0x80}, NDst: 2, NSrc: 3, Pos: in.Pos}
 	in.Dst[0], in.Dst[1], in.Src[0], in.Src[1], in.Src[2] = to, pt, pt, pt, up
 	return test
+}
+
+// compareUniform makes an ISETP one of the uniform datapath and gives the uniform predicate that it writes.
+func (f *fn) compareUniform(in *isa.Inst) isa.Operand {
+	up, upt := f.newUPred(), isa.Operand{Kind: isa.KindUPred, Reg: isa.PT}
+	in.Op, in.Dst[0], in.Dst[1], in.Src[2] = isa.OpUISETP, up, upt, upt
+	return up
 }
 
 // toUniform gives the instruction its form on the uniform datapath.

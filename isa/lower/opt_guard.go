@@ -146,7 +146,7 @@ func (g *selectGuard) inPlace(b *block, i int) []isa.Inst {
 		clash := false
 		for k := range second.Src[:second.NSrc] {
 			o := &second.Src[k]
-			clash = clash || !variable && g.reads(o, in.Dst[0])
+			clash = clash || !variable && g.f.mentions(o, in.Dst[0].Kind, in.Dst[0].Reg)
 			if o.Kind == isa.KindReg && o.Reg == y.Reg && o.Flags&(flagPair|flagQuad) == 0 {
 				o.Reg = in.Dst[0].Reg
 			}
@@ -179,13 +179,6 @@ func (g *selectGuard) laterFirst(b *block, in *isa.Inst) [2]int {
 		return [2]int{1, 0}
 	}
 	return [2]int{0, 1}
-}
-
-// reads says that an operand names the register, alone or in a tuple.
-func (g *selectGuard) reads(o *isa.Operand, r isa.Operand) bool {
-	some := false
-	g.f.members(o, func(kind isa.OperandKind, x isa.Reg) { some = some || kind == r.Kind && x == r.Reg })
-	return some
 }
 
 // sinks says that the instruction at position at may move down to position i: a load not over what writes memory or waits for other lanes,

@@ -220,36 +220,36 @@ func (f *fn) pressures() []int {
 	l := f.live()
 	most := make([]int, len(f.rpo))
 	for _, b := range f.rpo {
-		live := append(bitset(nil), l.out[b.id]...)
-		count := 0
-		live.each(func(id int) {
-			if kind, _ := l.n.kindOf(id); kind == isa.KindReg {
+		f.eachPressure(l, b, func(_, live int) { most[b.id] = max(most[b.id], live) })
+	}
+	return most
+}
+
+// eachPressure calls visit with the number of general registers that are live ahead of instruction i of the block, from its end on (i is the
+// number of instructions there).
+func (f *fn) eachPressure(l *liveness, b *block, visit func(i, live int)) {
+	live := append(bitset(nil), l.out[b.id]...)
+	count := 0
+	live.each(func(id int) {
+		if id < l.n.preds {
+			count++
+		}
+	})
+	visit(len(b.insts), count)
+	for i := len(b.insts) - 1; i >= 0; i-- {
+		in := &b.insts[i]
+		f.kills(in, l.n, func(id int) {
+			if id < l.n.preds && live.has(id) {
+				live.clear(id)
+				count--
+			}
+		})
+		f.uses(in, l.n, func(id int) {
+			if id < l.n.preds && !live.has(id) {
+				live.set(id)
 				count++
 			}
 		})
-		most[b.id] = count
-		general := func(id int) int {
-			if kind, _ := l.n.kindOf(id); kind == isa.KindReg {
-				return 1
-			}
-			return 0
-		}
-		for i := len(b.insts) - 1; i >= 0; i-- {
-			in := &b.insts[i]
-			f.kills(in, l.n, func(id int) {
-				if live.has(id) {
-					live.clear(id)
-					count -= general(id)
-				}
-			})
-			f.uses(in, l.n, func(id int) {
-				if !live.has(id) {
-					live.set(id)
-					count += general(id)
-				}
-			})
-			most[b.id] = max(most[b.id], count)
-		}
+		visit(i, count)
 	}
-	return most
 }

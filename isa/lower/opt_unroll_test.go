@@ -152,25 +152,17 @@ func checkCounted(t *testing.T, c *countedCase, starts, bounds []uint32) (lanes,
 				words = append(words, starts[i], bounds[i])
 			}
 		}
-		mem := isa.NewMemory()
-		in, out := mem.Alloc("in", 8*threads), mem.Alloc("out", 8*threads)
-		for i, w := range words {
-			binary.LittleEndian.PutUint32(in.Data[4*i:], w)
+		var in []byte
+		for _, w := range words {
+			in = binary.LittleEndian.AppendUint32(in, w)
 		}
-		params := binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(nil, in.Addr), out.Addr)
-		k, err := isa.Bind(p, target, &isa.Launch{Grid: isa.Dim3{X: 1, Y: 1, Z: 1}, Block: isa.Dim3{X: uint32(len(words) / 2), Y: 1, Z: 1}, Params: params, Mem: mem, NumSMs: 1, MaxSteps: 1_000_000})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := k.RunBlock(0); err != nil {
-			t.Fatalf("sm_%d %+v: %v", sm, *c, err)
-		}
+		out := runPairs(t, p, target, len(words)/2, in)
 		for i := range words {
 			if i%2 == 1 {
 				continue
 			}
 			h, shared, _ := c.run(uint32(i/2), words[i], words[i+1])
-			if g, s := binary.LittleEndian.Uint32(out.Data[4*i:]), binary.LittleEndian.Uint32(out.Data[4*i+4:]); g != h || s != shared {
+			if g, s := binary.LittleEndian.Uint32(out[4*i:]), binary.LittleEndian.Uint32(out[4*i+4:]); g != h || s != shared {
 				t.Errorf("sm_%d %+v from %#x to %#x: %#x and %#x, want %#x and %#x", sm, *c, words[i], words[i+1], g, s, h, shared)
 				break
 			}
@@ -178,6 +170,30 @@ func checkCounted(t *testing.T, c *countedCase, starts, bounds []uint32) (lanes,
 		}
 	}
 	return lanes, unrolled
+}
+
+// runPairs runs one block of a loop's kernel, whose parameters are the addresses of the buffers and, second, of the results, as long as the first
+// buffer: a pair of numbers for each thread.
+func runPairs(t *testing.T, p *isa.Program, target *isa.Target, threads int, buffers ...[]byte) []byte {
+	t.Helper()
+	mem := isa.NewMemory()
+	out := mem.Alloc("out", uint64(len(buffers[0])))
+	var params []byte
+	for i, data := range buffers {
+		b := mem.Alloc(fmt.Sprint("in", i), uint64(len(data)))
+		copy(b.Data, data)
+		if params = binary.LittleEndian.AppendUint64(params, b.Addr); i == 0 {
+			params = binary.LittleEndian.AppendUint64(params, out.Addr)
+		}
+	}
+	k, err := isa.Bind(p, target, &isa.Launch{Grid: isa.Dim3{X: 1, Y: 1, Z: 1}, Block: isa.Dim3{X: uint32(threads), Y: 1, Z: 1}, Params: params, Mem: mem, NumSMs: 1, MaxSteps: 1_000_000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := k.RunBlock(0); err != nil {
+		t.Fatalf("sm_%d: %v", target.SM, err)
+	}
+	return out.Data
 }
 
 // additions says that the program adds the number somewhere, as a loop of four rounds does to its counter.

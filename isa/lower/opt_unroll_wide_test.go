@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/sarchlab/smsim/isa"
 	"github.com/sarchlab/smsim/isa/ptx"
 )
 
@@ -128,6 +127,13 @@ func checkWide(t *testing.T, c *wideCase, starts, bounds []uint64) (lanes, unrol
 			words = append(words, starts[i], bounds[i])
 		}
 	}
+	var in, data []byte
+	for _, w := range words {
+		in = binary.LittleEndian.AppendUint64(in, w)
+	}
+	for i := range wideRounds + 4 {
+		data = binary.LittleEndian.AppendUint32(data, wideDatum(i))
+	}
 	for _, sm := range []int{61, 75, 90, 120} {
 		target := testTarget(sm)
 		p, err := Compile(m, "", target, Options{})
@@ -137,28 +143,10 @@ func checkWide(t *testing.T, c *wideCase, starts, bounds []uint64) (lanes, unrol
 		if additions(p, 4*unrollFactor) {
 			unrolled++
 		}
-		mem := isa.NewMemory()
-		in, out, data := mem.Alloc("in", uint64(8*len(words))), mem.Alloc("out", uint64(8*len(words))), mem.Alloc("data", 4*(wideRounds+4))
-		for i, w := range words {
-			binary.LittleEndian.PutUint64(in.Data[8*i:], w)
-		}
-		for i := range wideRounds + 4 {
-			binary.LittleEndian.PutUint32(data.Data[4*i:], wideDatum(i))
-		}
-		var params []byte
-		for _, b := range []*isa.Buffer{in, out, data} {
-			params = binary.LittleEndian.AppendUint64(params, b.Addr)
-		}
-		k, err := isa.Bind(p, target, &isa.Launch{Grid: isa.Dim3{X: 1, Y: 1, Z: 1}, Block: isa.Dim3{X: uint32(len(words) / 2), Y: 1, Z: 1}, Params: params, Mem: mem, NumSMs: 1, MaxSteps: 1_000_000})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := k.RunBlock(0); err != nil {
-			t.Fatalf("sm_%d %+v: %v", sm, *c, err)
-		}
+		out := runPairs(t, p, target, len(words)/2, in, data)
 		for i := 0; i < len(words); i += 2 {
 			h, end, _ := c.run(uint32(i/2), words[i], words[i+1])
-			if g, e := binary.LittleEndian.Uint32(out.Data[8*i:]), binary.LittleEndian.Uint64(out.Data[8*i+8:]); g != h || e != end {
+			if g, e := binary.LittleEndian.Uint32(out[8*i:]), binary.LittleEndian.Uint64(out[8*i+8:]); g != h || e != end {
 				t.Errorf("sm_%d %+v from %#x to %#x: %#x and %#x, want %#x and %#x", sm, *c, words[i], words[i+1], g, e, h, end)
 				break
 			}

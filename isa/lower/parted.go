@@ -1,7 +1,5 @@
 package lower
 
-import "slices"
-
 // parted is the blocks that only some lanes of a warp may execute: those on one side of a branch where lanes can go two ways.
 func (f *fn) parted() map[*block]bool {
 	parted := map[*block]bool{}
@@ -59,22 +57,11 @@ func (f *fn) eachParted(visit func(branch *block, body map[*block]bool)) {
 // willMeet are the blocks where meetInLoops is going to gather lanes before barriers of the whole block.
 func (f *fn) willMeet() map[*block]bool {
 	meets := map[*block]bool{}
-	if f.t.SM < 70 || !slices.ContainsFunc(f.blocks, hasBlockBarrier) {
-		return meets
-	}
-	f.divergentRegions(f.uniformityOf(true), func(branch *block, body map[*block]bool) {
-		met := false
-		for b := range body {
-			if body[branch] && hasBlockBarrier(b) {
-				meets[b], met = true, true
-			}
+	f.eachMeeting(func(b *block, _ bool) bool {
+		if hasBlockBarrier(b) {
+			meets[b] = true
 		}
-		for b := branch.ipdom; met && b != nil; b = b.ipdom {
-			if hasBlockBarrier(b) {
-				meets[b] = true
-				break
-			}
-		}
+		return meets[b]
 	})
 	return meets
 }

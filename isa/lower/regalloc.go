@@ -201,7 +201,8 @@ func (f *fn) newAllocation() *allocation {
 			pos++
 		}
 		copy(live, l.out[b.id])
-		for word, others := range unread[b] {
+		idle := unread[b]
+		for word, others := range idle {
 			if l.out[b.id].has(word) {
 				live.setAll(others)
 			}
@@ -248,7 +249,7 @@ func (f *fn) newAllocation() *allocation {
 			f.kills(in, n, live.clear)
 			f.uses(in, n, func(id int) {
 				live.set(id)
-				live.setAll(unread[b][id])
+				live.setAll(idle[id])
 			})
 		}
 	}

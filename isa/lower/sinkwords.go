@@ -51,46 +51,31 @@ type wordSinker struct {
 	added []placed
 }
 
-// sunkWord is a load to be repeated in block b, whose instructions first to last read it.
+// sunkWord is a load to be repeated in block b, whose instructions first to last read it; several: other blocks do, too.
 type sunkWord struct {
 	load        *isa.Inst
 	b           *block
 	first, last int
+	several     bool
 }
 
 // loop finds the loads that an innermost loop reads in one of its blocks and that are live where it needs more than most registers.
 func (s *wordSinker) loop(lp *loop, most int) {
 	f, n := s.f, s.l.n
-	type point struct {
-		b    *block
-		i    int // ahead of this instruction
-		live int
-	}
-	var full []point // where more than most are live
+	var full []place // ahead of which as many are live
 	reads := map[int]*sunkWord{}
-	several := map[int]bool{}
 	for _, b := range lp.blocks {
-		live := newBitset(n.total)
-		copy(live, s.l.out[b.id])
-		for i := len(b.insts); ; i-- {
-			if k := general(live, n); k >= most {
-				full = append(full, point{b, i, k})
+		f.eachPressure(s.l, b, func(i, live int) {
+			if live >= most {
+				full = append(full, place{b, i})
 			}
-			if i == 0 {
-				break
-			}
-			in := &b.insts[i-1]
-			f.defs(in, n, live.clear)
-			f.uses(in, n, func(id int) {
-				live.set(id)
-				switch x := reads[id]; {
-				case x == nil:
-					reads[id] = &sunkWord{b: b, first: i - 1, last: i - 1}
-				case x.b == b:
-					x.first = i - 1
-				default:
-					several[id] = true
+		})
+		for i := range b.insts {
+			f.uses(&b.insts[i], n, func(id int) {
+				if reads[id] == nil {
+					reads[id] = &sunkWord{b: b, first: i}
 				}
+				reads[id].add(b, i)
 			})
 		}
 	}
@@ -98,42 +83,44 @@ func (s *wordSinker) loop(lp *loop, most int) {
 		return
 	}
 	s.l.in[lp.head.id].each(func(id int) {
-		x := reads[id]
-		if x == nil || several[id] || id >= n.preds || s.defs[id].n != 1 {
+		if id >= n.preds || s.defs[id].b == nil || slices.Contains(lp.blocks, s.defs[id].b) {
 			return
 		}
-		d := &s.defs[id]
-		load := &d.b.insts[d.i]
-		if slices.Contains(lp.blocks, d.b) || !wordPair(load) || n.of(isa.KindReg, load.Dst[0].Reg) != id {
+		x := sunkWord{load: &s.defs[id].b.insts[s.defs[id].i]}
+		words := f.tuples[isa.VirtualBase+isa.Reg(id)]
+		if !wordPair(x.load) || len(words) != 2 { // found by its low word, the first of the pair
 			return
 		}
-		if high := reads[id+1]; high == nil || several[id+1] || high.b != x.b { // a pair has adjacent numbers
-			return
-		}
-		x.load = load
-		for _, p := range full {
-			if p.b != x.b || p.i <= x.first || p.i > x.last {
-				s.sunk = append(s.sunk, *x)
+		for _, r := range words {
+			id := n.of(isa.KindReg, r)
+			if s.defs[id].n != 1 {
 				return
 			}
+			if y := reads[id]; y != nil {
+				if x.b == nil {
+					x.b, x.first = y.b, y.first
+				}
+				x.add(y.b, y.first)
+				x.add(y.b, y.last)
+				x.several = x.several || y.several
+			}
+		}
+		idle := func(p place) bool { return p.b != x.b || p.i <= x.first || p.i > x.last }
+		if x.b != nil && !x.several && slices.ContainsFunc(full, idle) {
+			s.sunk = append(s.sunk, x)
 		}
 	})
+}
+
+// add notes that instruction i of block b reads the word.
+func (x *sunkWord) add(b *block, i int) {
+	x.several = x.several || b != x.b
+	x.first, x.last = min(x.first, i), max(x.last, i)
 }
 
 // wordPair says that the instruction loads two words at a fixed place of constant bank 0.
 func wordPair(in *isa.Inst) bool {
 	return in.Op == isa.OpLDC && in.Mod.Size == 8 && in.Guard.Kind == isa.KindNone && in.Src[0].Bank == 0 && in.Src[0].Reg == isa.RZ
-}
-
-// general is the number of general registers in the set.
-func general(set bitset, n numbering) int {
-	k := 0
-	set.each(func(id int) {
-		if id < n.preds {
-			k++
-		}
-	})
-	return k
 }
 
 // sink repeats the load in its block, for which it gets registers of its own.
@@ -161,21 +148,4 @@ func (s *wordSinker) sink(x sunkWord) {
 	in.Dst[0].Reg = regs[0]
 	in.Pos, in.PC = x.b.insts[x.first].Pos, x.b.insts[x.first].PC
 	s.added = append(s.added, placed{x.b, x.first, in})
-}
-
-// ownPressure is the most general registers that are live at once while the instructions stand in the program's order.
-func (f *fn) ownPressure() int {
-	l := f.live()
-	most := 0
-	for _, b := range f.rpo {
-		live := newBitset(l.n.total)
-		copy(live, l.out[b.id])
-		most = max(most, general(live, l.n))
-		for i := len(b.insts) - 1; i >= 0; i-- {
-			f.defs(&b.insts[i], l.n, live.clear)
-			f.uses(&b.insts[i], l.n, live.set)
-			most = max(most, general(live, l.n))
-		}
-	}
-	return most
 }

@@ -2,10 +2,11 @@ package lower
 
 import (
 	"errors"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/sarchlab/smsim/isa/ptx"
-	"github.com/sarchlab/smsim/isa/spelling"
 )
 
 // compiler walks the statements of bodies.
@@ -98,7 +99,7 @@ func (c *compiler) instr(in *ptx.Instr, s *scope) {
 		sel, ok := selectors[in.Op]
 		if !ok {
 			e := b.errorf("instruction %s is not modelled", in.Name())
-			if near := similarOperation(in.Op); near != "" {
+			if near := ptx.Suggest(in.Op, slices.Sorted(maps.Keys(selectors))); near != "" {
 				e.Advise("did you mean %s?", near)
 			}
 			err = e
@@ -127,16 +128,4 @@ func (c *compiler) instr(in *ptx.Instr, s *scope) {
 		}
 		c.report(err)
 	}
-}
-
-// similarOperation is the operation that a word differs from by one letter, the first in the alphabet; "" where there is none or the word
-// is too short to tell.
-func similarOperation(op string) string {
-	best := ""
-	for name := range selectors {
-		if len(op) > 2 && spelling.Distance(op, name) == 1 && (best == "" || name < best) {
-			best = name
-		}
-	}
-	return best
 }

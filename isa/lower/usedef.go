@@ -182,3 +182,9 @@ func isWarpWide(in *isa.Inst) bool {
 	}
 	return false
 }
+
+// mentions says that an operand names the virtual register, alone or in a tuple.
+func (f *fn) mentions(o *isa.Operand, kind isa.OperandKind, r isa.Reg) (some bool) {
+	f.members(o, func(k isa.OperandKind, x isa.Reg) { some = some || k == kind && x == r })
+	return some
+}

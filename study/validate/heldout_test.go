@@ -25,7 +25,7 @@ func TestHeldOutKernels(t *testing.T) {
 		{"testdata/heldout3", limits{3.5, 4.5}, limits{7.5, 10}, 5},
 		{"testdata/heldout4", limits{5, 6}, limits{7.5, 15}, 6},
 		{"testdata/heldout5", limits{4, 5}, limits{9.5, 13}, 7},
-		{"testdata/heldout6", limits{3.5, 5}, limits{7, 11}, 3},
+		{"testdata/heldout6", limits{3.5, 5}, limits{7, 11}, 5},
 		{"testdata/heldout7", limits{4, 6}, limits{7, 13}, 6},
 	} {
 		rep, err := Run(os.DirFS(set.dir), "", Options{Every: set.everyNth})
