@@ -109,109 +109,83 @@ func (f *fn) unpass(r isa.Reg) {
 	}
 }
 
+// renumbering gives the registers of a unit that becomes part of another one numbers there.
+type renumbering struct {
+	same  map[isa.Reg]isa.Reg         // registers of calls, which both units have
+	shift map[isa.OperandKind]isa.Reg // of all others
+	sites int64                       // call sites that the other unit has already
+}
+
+// unify makes the registers by which a function is called those that the other unit calls it with.
+func (m *renumbering) unify(theirs, ours *convention) {
+	for i, r := range theirs.params {
+		m.same[r] = ours.params[i]
+	}
+	for i, r := range theirs.results {
+		m.same[r] = ours.results[i]
+	}
+	if theirs.back != 0 {
+		m.same[theirs.back] = ours.back
+	}
+}
+
+func (m *renumbering) number(kind isa.OperandKind, r isa.Reg) isa.Reg {
+	if r < isa.VirtualBase {
+		return r
+	}
+	if s, ok := m.same[r]; ok && kind == isa.KindReg {
+		return s
+	}
+	return r + m.shift[kind]
+}
+
+func (m *renumbering) all(kind isa.OperandKind, regs []isa.Reg) []isa.Reg {
+	out := make([]isa.Reg, len(regs))
+	for i, r := range regs {
+		out[i] = m.number(kind, r)
+	}
+	return out
+}
+
+func (m *renumbering) operand(o *isa.Operand) {
+	switch o.Kind {
+	case isa.KindReg, isa.KindMem, isa.KindConst:
+		o.Reg = m.number(isa.KindReg, o.Reg)
+		if o.Is(isa.HasUReg) {
+			o.UReg = m.number(isa.KindUReg, o.UReg)
+		}
+	case isa.KindPred, isa.KindUReg, isa.KindUPred:
+		o.Reg = m.number(o.Kind, o.Reg)
+	}
+	if o.Flags&flagSite != 0 {
+		o.Imm += m.sites
+	}
+}
+
+func (m *renumbering) instruction(in *isa.Inst) {
+	m.operand(&in.Guard)
+	for k := range in.Dst[:in.NDst] {
+		m.operand(&in.Dst[k])
+	}
+	for k := range in.Src[:in.NSrc] {
+		m.operand(&in.Src[k])
+	}
+}
+
 // absorb takes over the code of private unit g with registers of this one's.
 func (f *fn) absorb(g *fn) {
-	same := map[isa.Reg]isa.Reg{} // registers of calls, which both units have
-	for v, r := range g.fixed {
-		same[v] = f.machineReg(r)
-	}
 	f.link.standardCalls(f.unit, g.unit)
 	f.realCalls = f.realCalls || g.realCalls
-	shift := map[isa.OperandKind]isa.Reg{isa.KindReg: f.nextReg - isa.VirtualBase, isa.KindPred: f.nextPred - isa.VirtualBase,
-		isa.KindUReg: f.nextUReg - isa.VirtualBase, isa.KindUPred: f.nextUPred - isa.VirtualBase}
-	unify := func(theirs, ours *convention) {
-		for i, r := range theirs.params {
-			same[r] = ours.params[i]
-		}
-		for i, r := range theirs.results {
-			same[r] = ours.results[i]
-		}
-		if theirs.back != 0 {
-			same[theirs.back] = ours.back
-		}
-	}
-	unify(g.own, f.conv[g.unit])
-	var fresh []int
-	for n, c := range g.conv {
-		if ours := f.conv[n]; ours != nil {
-			unify(c, ours)
-		} else {
-			fresh = append(fresh, n)
-		}
-	}
-	number := func(kind isa.OperandKind, r isa.Reg) isa.Reg {
-		if r < isa.VirtualBase {
-			return r
-		}
-		if s, ok := same[r]; ok && kind == isa.KindReg {
-			return s
-		}
-		return r + shift[kind]
-	}
-	general := func(r isa.Reg) isa.Reg { return number(isa.KindReg, r) }
-	all := func(regs []isa.Reg) []isa.Reg {
-		out := make([]isa.Reg, len(regs))
-		for i, r := range regs {
-			out[i] = general(r)
-		}
-		return out
-	}
-	for _, n := range fresh {
-		c := g.conv[n]
-		f.conv[n] = &convention{params: all(c.params), results: all(c.results), back: general(c.back)}
-	}
-	fix := func(o *isa.Operand) {
-		switch o.Kind {
-		case isa.KindReg, isa.KindMem, isa.KindConst:
-			o.Reg = general(o.Reg)
-			if o.Is(isa.HasUReg) {
-				o.UReg = number(isa.KindUReg, o.UReg)
-			}
-		case isa.KindPred, isa.KindUReg, isa.KindUPred:
-			o.Reg = number(o.Kind, o.Reg)
-		}
-		if o.Flags&flagSite != 0 {
-			o.Imm += int64(len(f.sites))
-		}
-	}
+	m := f.renumberingOf(g)
 	for _, b := range g.blocks {
 		for i := range b.insts {
-			in := &b.insts[i]
-			fix(&in.Guard)
-			for k := range in.Dst[:in.NDst] {
-				fix(&in.Dst[k])
-			}
-			for k := range in.Src[:in.NSrc] {
-				fix(&in.Src[k])
-			}
+			m.instruction(&b.insts[i])
 		}
 	}
 	for _, s := range g.sites {
-		f.sites = append(f.sites, &callSite{unit: s.unit, uses: all(s.uses), defs: all(s.defs), standard: s.standard})
+		f.sites = append(f.sites, &callSite{unit: s.unit, uses: m.all(isa.KindReg, s.uses), defs: m.all(isa.KindReg, s.defs), standard: s.standard})
 	}
-	for first, regs := range g.tuples {
-		f.tuples[general(first)] = all(regs)
-	}
-	for r, first := range g.inTuple {
-		f.inTuple[general(r)] = general(first)
-	}
-	for first, regs := range g.utuples {
-		to := make([]isa.Reg, len(regs))
-		for i, r := range regs {
-			to[i] = number(isa.KindUReg, r)
-		}
-		f.utuples[number(isa.KindUReg, first)] = to
-	}
-	for r := range g.inUTuple {
-		f.inUTuple[number(isa.KindUReg, r)] = true
-	}
-	for o, v := range g.whole {
-		if f.whole == nil {
-			f.whole = map[isa.Operand]bool{}
-		}
-		fix(&o)
-		f.whole[o] = v
-	}
+	f.absorbTuples(g, m)
 	f.nextReg += g.nextReg - isa.VirtualBase
 	f.nextPred += g.nextPred - isa.VirtualBase
 	f.nextUReg += g.nextUReg - isa.VirtualBase
@@ -221,6 +195,53 @@ func (f *fn) absorb(g *fn) {
 	f.entries = append(f.entries, entry{g.unit, g.blocks[0]})
 	f.blocks = append(f.blocks, g.blocks...)
 	g.blocks = nil
+}
+
+// renumberingOf is that of unit g, whose calls this unit takes over.
+func (f *fn) renumberingOf(g *fn) *renumbering {
+	m := &renumbering{same: map[isa.Reg]isa.Reg{}, sites: int64(len(f.sites)), shift: map[isa.OperandKind]isa.Reg{
+		isa.KindReg: f.nextReg - isa.VirtualBase, isa.KindPred: f.nextPred - isa.VirtualBase,
+		isa.KindUReg: f.nextUReg - isa.VirtualBase, isa.KindUPred: f.nextUPred - isa.VirtualBase}}
+	for v, r := range g.fixed {
+		m.same[v] = f.machineReg(r)
+	}
+	m.unify(g.own, f.conv[g.unit])
+	var fresh []int
+	for n, c := range g.conv {
+		if ours := f.conv[n]; ours != nil {
+			m.unify(c, ours)
+		} else {
+			fresh = append(fresh, n)
+		}
+	}
+	for _, n := range fresh {
+		c := g.conv[n]
+		f.conv[n] = &convention{params: m.all(isa.KindReg, c.params), results: m.all(isa.KindReg, c.results), back: m.number(isa.KindReg, c.back)}
+	}
+	return m
+}
+
+// absorbTuples takes over which registers of unit g stand side by side.
+func (f *fn) absorbTuples(g *fn, m *renumbering) {
+	for first, regs := range g.tuples {
+		f.tuples[m.number(isa.KindReg, first)] = m.all(isa.KindReg, regs)
+	}
+	for r, first := range g.inTuple {
+		f.inTuple[m.number(isa.KindReg, r)] = m.number(isa.KindReg, first)
+	}
+	for first, regs := range g.utuples {
+		f.utuples[m.number(isa.KindUReg, first)] = m.all(isa.KindUReg, regs)
+	}
+	for r := range g.inUTuple {
+		f.inUTuple[m.number(isa.KindUReg, r)] = true
+	}
+	for o, v := range g.whole {
+		if f.whole == nil {
+			f.whole = map[isa.Operand]bool{}
+		}
+		m.operand(&o)
+		f.whole[o] = v
+	}
 }
 
 // standardCalls lets unit n make the standard calls that unit m, which becomes part of it, makes.

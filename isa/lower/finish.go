@@ -141,8 +141,50 @@ func (f *fn) placeTables(p *isa.Program, tables []branchTable) {
 // finish lays the units out and fills in the program.
 func (f *fn) finish(p *isa.Program, regs int, opt Options) {
 	frame := f.frameBytes()
-	var start []int64
-	var tables []branchTable
+	start, tables := f.layUnits(p, frame)
+	p.Notes = append(p.Notes, f.link.notes...)
+	if f.link.frames() > 1 {
+		reserve := int64(opt.StackBytes)
+		if reserve == 0 {
+			reserve = recursionStack
+		}
+		frame = alignUp(f.link.stackBytes(reserve), 16)
+		p.Notes = append(p.Notes, f.link.describe(frame))
+	}
+	f.placeInsts(p)
+	var entries []uint32
+	for _, at := range start {
+		entries = append(entries, p.Insts[at].PC)
+	}
+	f.placeFunctionAddresses(entries)
+	f.placeTables(p, tables)
+	f.fillWindow()
+	p.Regs = f.reportedRegs(regs)
+	p.UsesCC = f.usesCC
+	p.SharedBytes = int(f.shared)
+	p.SharedBase = uint32(f.sharedStart())
+	p.LocalBytes = int(frame)
+	p.ConstBanks = map[uint8][]byte{}
+	for bank, data := range map[uint8][]byte{2: f.bank2, 3: f.constMem, 4: f.bank4} {
+		if len(data) > 0 {
+			p.ConstBanks[bank] = data
+		}
+	}
+	p.Globals, p.ConstRelocs, p.TexRefs = f.globals, f.constRelocs, f.texRefs
+	p.Files = f.files
+	p.Barriers = max(f.barriers, barriersNamed(p.Insts))
+	p.MinBlocks = f.src.MinNCTA
+	if t := f.src.MaxNTid; t[0] > 0 {
+		p.MaxThreads = max(1, t[0]) * max(1, t[1]) * max(1, t[2])
+	}
+	if r := f.src.ReqNTid; r[0] > 0 {
+		p.ReqBlock = isa.Dim3{X: uint32(r[0]), Y: uint32(max(1, r[1])), Z: uint32(max(1, r[2]))}
+	}
+}
+
+// layUnits puts the units' code behind one another into the program, the kernel with room for a frame of that many bytes.
+// The results are the first instruction of each unit and the tables of all.
+func (f *fn) layUnits(p *isa.Program, frame int64) (start []int64, tables []branchTable) {
 	for _, g := range f.link.units {
 		if g.own != nil { // its code is part of another unit's
 			start = append(start, 0)
@@ -176,15 +218,11 @@ func (f *fn) finish(p *isa.Program, regs int, opt Options) {
 			in.Src[0].Imm = start[in.Src[0].Imm-unitMark]
 		}
 	}
-	p.Notes = append(p.Notes, f.link.notes...)
-	if f.link.frames() > 1 {
-		reserve := int64(opt.StackBytes)
-		if reserve == 0 {
-			reserve = recursionStack
-		}
-		frame = alignUp(f.link.stackBytes(reserve), 16)
-		p.Notes = append(p.Notes, f.link.describe(frame))
-	}
+	return start, tables
+}
+
+// placeInsts gives the instructions their byte addresses, also where they are numbers in the code (return addresses).
+func (f *fn) placeInsts(p *isa.Program) {
 	pc := uint32(0)
 	for i := range p.Insts {
 		if p.SchedPadding && f.t.InstBytes == 8 {
@@ -199,54 +237,27 @@ func (f *fn) finish(p *isa.Program, regs int, opt Options) {
 		p.Insts[i].PC = pc
 		pc += f.t.InstBytes
 	}
-	for i := range p.Insts { // return addresses
+	for i := range p.Insts {
 		if in := &p.Insts[i]; in.Op == isa.OpMOV && in.Src[0].Kind == isa.KindLabel {
 			in.Src[0] = isa.Operand{Kind: isa.KindImm, Imm: int64(p.Insts[in.Src[0].Imm].PC)}
 		}
 	}
-	var entries []uint32
-	for _, at := range start {
-		entries = append(entries, p.Insts[at].PC)
-	}
-	f.placeFunctionAddresses(entries)
-	f.placeTables(p, tables)
-	f.fillWindow()
-	p.Regs = f.reportedRegs(regs)
-	p.UsesCC = f.usesCC
-	p.SharedBytes = int(f.shared)
-	p.SharedBase = uint32(f.sharedStart())
-	p.LocalBytes = int(frame)
-	p.ConstBanks = map[uint8][]byte{}
-	if len(f.constMem) > 0 {
-		p.ConstBanks[3] = f.constMem
-	}
-	if len(f.bank2) > 0 {
-		p.ConstBanks[2] = f.bank2
-	}
-	if len(f.bank4) > 0 {
-		p.ConstBanks[4] = f.bank4
-	}
-	p.Globals, p.ConstRelocs, p.TexRefs = f.globals, f.constRelocs, f.texRefs
-	p.Files = f.files
-	p.Barriers = f.barriers
-	p.MinBlocks = f.src.MinNCTA
-	if t := f.src.MaxNTid; t[0] > 0 {
-		p.MaxThreads = max(1, t[0]) * max(1, t[1]) * max(1, t[2])
-	}
-	if r := f.src.ReqNTid; r[0] > 0 {
-		p.ReqBlock = isa.Dim3{X: uint32(r[0]), Y: uint32(max(1, r[1])), Z: uint32(max(1, r[2]))}
-	}
-	for i := range p.Insts {
-		in := &p.Insts[i]
-		if in.Op == isa.OpBAR {
-			p.Barriers = max(p.Barriers, 1)
-			for k := range in.Src[:in.NSrc] {
-				if o := in.Src[k]; k == 0 && (o.Kind == isa.KindImm || o.Kind == isa.KindBarrier) && o.Imm < 16 {
-					p.Barriers = max(p.Barriers, int(o.Imm)+1)
-				}
-			}
+}
+
+// barriersNamed is how many of a block's 16 barriers the code needs: one more than the highest number it names.
+func barriersNamed(code []isa.Inst) int {
+	n := 0
+	for i := range code {
+		in := &code[i]
+		if in.Op != isa.OpBAR {
+			continue
+		}
+		n = max(n, 1)
+		if o := in.Src[0]; in.NSrc > 0 && (o.Kind == isa.KindImm || o.Kind == isa.KindBarrier) && o.Imm < 16 {
+			n = max(n, int(o.Imm)+1)
 		}
 	}
+	return n
 }
 
 // frame makes room for local variables and spills at the start of the kernel: the stack grows down.

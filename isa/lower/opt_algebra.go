@@ -131,102 +131,107 @@ func (v *numberer) logicAlgebra(in *isa.Inst) {
 		}
 	}
 	for k := range 3 {
-		o := in.Src[k]
-		d := v.definition(o)
-		if d == nil || d.Op != isa.OpLOP3 || !plainPreds(d) || d.Mod.Has(modKeep) && !idleLogic(d) || o.Flags != 0 {
-			continue
-		}
-		// The words both operations read, beside the one that joins them.
-		var words []isa.Operand
-		add := func(w isa.Operand) bool {
-			if isZero(w) {
-				return true
-			}
-			for _, x := range words {
-				if x == w {
-					return true
-				}
-			}
-			words = append(words, w)
-			return w.Flags == 0
-		}
-		ok := true
-		for j := range 3 {
-			ok = ok && add(d.Src[j]) && v.current(d, d.Src[j])
-		}
-		inner := len(words)
-		for j := range 3 {
-			if in.Src[j] != o {
-				ok = ok && add(in.Src[j])
-			}
-		}
-		if !ok || len(words) > inner || inner > 3 {
-			continue // only where the outer operation brings no new word can it fall away
-		}
-		if inner > 1 && logicWords(in) == 1 && v.uses[v.n.of(isa.KindReg, o.Reg)] > 1 {
-			continue // the complement goes where it is read, see sharedLogic
-		}
-		index := func(w isa.Operand, values int) int {
-			for i, x := range words {
-				if x == w {
-					return values >> (2 - i) & 1
-				}
-			}
-			return 0
-		}
-		var outer, before uint8
-		for values := range 8 {
-			r := int(d.Mod.Lut) >> (index(d.Src[0], values)<<2 | index(d.Src[1], values)<<1 | index(d.Src[2], values)) & 1
-			at := 0
-			for j := range 3 {
-				bit := r
-				if in.Src[j] != o {
-					bit = index(in.Src[j], values)
-				}
-				at = at<<1 | bit
-			}
-			before |= uint8(r) << values
-			outer |= in.Mod.Lut >> at & 1 << values
-		}
-		if outer == before {
-			toMov(in, o)
+		if v.mergeLogic(in, in.Src[k]) {
 			return
 		}
-		idle := false
-		for i, m := range [3]uint8{0xf0, 0xcc, 0xaa} {
-			if i >= len(words) || outer != m || words[i].Flags != 0 {
-				continue
-			}
-			if v.f.t.SM < 70 {
-				toMov(in, words[i])
-				return
-			}
-			idle = true // ptxas makes one operation of the two and then does not look whether it changes anything
-		}
-		for len(words) < 3 {
-			words = append(words, rz)
-		}
-		others := 0
-		for _, w := range words {
-			if w.Kind != isa.KindReg {
-				others++
-			}
-		}
-		if others > 1 {
-			continue
-		}
-		copy(in.Src[:3], words)
-		in.Mod.Lut = outer
-		if idle {
-			in.Mod.Flags |= modKeep
-			return
-		}
-		v.f.simplifyLop3(in)
-		if in.Op == isa.OpLOP3 {
-			v.f.arrange(in)
-		}
-		return
 	}
+}
+
+// wordSet lists the different words that logic operations read, none of them zero or modified. The first is the highest bit of a truth table's index.
+type wordSet []isa.Operand
+
+// add reports false for a word that is modified.
+func (s *wordSet) add(o isa.Operand) bool {
+	if isZero(o) || slices.Contains(*s, o) {
+		return true
+	}
+	*s = append(*s, o)
+	return o.Flags == 0
+}
+
+// index is the index into an operation's truth table where the set's words have the bits of values. An operand that is result has the bit given.
+func (s wordSet) index(in *isa.Inst, values int, result isa.Operand, bit int) int {
+	at := 0
+	for _, o := range in.Src[:3] {
+		b := 0
+		if o == result {
+			b = bit
+		} else if i := slices.Index(s, o); i >= 0 {
+			b = values >> (2 - i) & 1
+		}
+		at = at<<1 | b
+	}
+	return at
+}
+
+// mergeLogic makes one operation of in and the one that computed its source o, if in reads no word that the other does not.
+func (v *numberer) mergeLogic(in *isa.Inst, o isa.Operand) bool {
+	d := v.definition(o)
+	if d == nil || d.Op != isa.OpLOP3 || !plainPreds(d) || d.Mod.Has(modKeep) && !idleLogic(d) || o.Flags != 0 {
+		return false
+	}
+	var words wordSet
+	for _, w := range d.Src[:3] {
+		if !words.add(w) || !v.current(d, w) {
+			return false
+		}
+	}
+	inner := len(words)
+	for _, w := range in.Src[:3] {
+		if w != o && !words.add(w) {
+			return false
+		}
+	}
+	if len(words) > inner || inner > 3 {
+		return false // only where the outer operation brings no new word can it fall away
+	}
+	if inner > 1 && logicWords(in) == 1 && v.uses[v.n.of(isa.KindReg, o.Reg)] > 1 {
+		return false // the complement goes where it is read, see sharedLogic
+	}
+	var outer, before uint8
+	for values := range 8 {
+		r := d.Mod.Lut >> words.index(d, values, isa.Operand{}, 0) & 1
+		before |= r << values
+		outer |= in.Mod.Lut >> words.index(in, values, o, int(r)) & 1 << values
+	}
+	if outer == before {
+		toMov(in, o)
+		return true
+	}
+	idle := false
+	for i, m := range [3]uint8{0xf0, 0xcc, 0xaa} {
+		if i >= len(words) || outer != m {
+			continue
+		}
+		if v.f.t.SM < 70 {
+			toMov(in, words[i])
+			return true
+		}
+		idle = true // ptxas makes one operation of the two and then does not look whether it changes anything
+	}
+	others := 0
+	for len(words) < 3 {
+		words = append(words, rz)
+	}
+	for _, w := range words {
+		if w.Kind != isa.KindReg {
+			others++
+		}
+	}
+	if others > 1 {
+		return false
+	}
+	copy(in.Src[:3], words)
+	in.Mod.Lut = outer
+	if idle {
+		in.Mod.Flags |= modKeep
+		return true
+	}
+	v.f.simplifyLop3(in)
+	if in.Op == isa.OpLOP3 {
+		v.f.arrange(in)
+	}
+	return true
 }
 
 // idleLogic says that a logic operation gives one of its sources.

@@ -1,6 +1,10 @@
 package lower
 
-import "github.com/sarchlab/smsim/isa"
+import (
+	"slices"
+
+	"github.com/sarchlab/smsim/isa"
+)
 
 // uniformity is which registers can differ between the lanes of a warp.
 type uniformity struct {
@@ -19,46 +23,18 @@ func (f *fn) uniformity() *uniformity { return f.uniformityOf(false) }
 func (f *fn) uniformityOf(votes bool) *uniformity {
 	n := f.numbering()
 	u := &uniformity{f: f, n: n, votes: votes, divergent: make([]bool, n.total)}
-	writes := make([]int32, n.total)
-	for _, b := range f.rpo {
-		for i := range b.insts {
-			f.defs(&b.insts[i], n, func(id int) { writes[id]++ })
-		}
-	}
-	var usedOutside func(l *loop) map[int]bool
-	cache := map[*loop]map[int]bool{}
-	usedOutside = func(l *loop) map[int]bool {
-		if m := cache[l]; m != nil {
-			return m
-		}
-		m := map[int]bool{}
-		for _, b := range l.blocks {
-			for i := range b.insts {
-				f.defs(&b.insts[i], n, func(id int) { m[id] = false })
-			}
-		}
-		for _, b := range f.rpo {
-			if l.contains(b) {
-				continue
-			}
-			for i := range b.insts {
-				f.uses(&b.insts[i], n, func(id int) {
-					if _, ok := m[id]; ok {
-						m[id] = true
-					}
-				})
-			}
-		}
-		cache[l] = m
-		return m
-	}
 	for v := range f.fixed { // of standard calls
 		u.divergent[n.of(isa.KindReg, v)] = true
 	}
 	if f.own != nil {
 		visitPassed(f.own.params, n, func(id int) { u.divergent[id] = true })
 	}
-	spread := map[*block]bool{}
+	s := branchSpread{u: u, writes: make([]int32, n.total), done: map[*block]bool{}}
+	for _, b := range f.rpo {
+		for i := range b.insts {
+			f.defs(&b.insts[i], n, func(id int) { s.writes[id]++ })
+		}
+	}
 	for changed := true; changed; {
 		changed = false
 		mark := func(id int) {
@@ -72,49 +48,74 @@ func (f *fn) uniformityOf(votes bool) *uniformity {
 				if s := f.site(in); s != nil && len(s.defs) > 0 && !f.contains(s.unit) {
 					visitPassed(s.defs, n, mark)
 				}
-				if in.NDst == 0 {
-					continue
-				}
-				if u.varies(in) {
+				if in.NDst > 0 && u.varies(in) {
 					f.defs(in, n, mark)
 				}
 			}
-			t := b.terminator()
-			if len(b.succs) < 2 || t == nil || spread[b] || !u.divergentBranch(b) {
-				continue
-			}
-			spread[b] = true
-			body := map[*block]bool{}
-			work := append([]*block(nil), b.succs...)
-			for len(work) > 0 {
-				x := work[len(work)-1]
-				work = work[:len(work)-1]
-				if x == b.ipdom || body[x] {
-					continue
-				}
-				body[x] = true
-				for i := range x.insts {
-					f.defs(&x.insts[i], n, func(id int) {
-						if writes[id] > 1 {
-							mark(id)
-						}
-					})
-				}
-				work = append(work, x.succs...)
-			}
-			for l := b.loop; l != nil; l = l.parent {
-				if !leavesLoop(l, b) {
-					break
-				}
-				for id, out := range usedOutside(l) {
-					if out {
-						mark(id)
-					}
-				}
-			}
+			s.from(b, mark)
 		}
 	}
 	return u
+}
+
+// branchSpread marks what differs between lanes because a branch has parted them.
+type branchSpread struct {
+	u      *uniformity
+	writes []int32         // instructions that write each register
+	done   map[*block]bool // blocks whose branch was followed
+}
+
+// from follows the branch that ends block b, if lanes go different ways there: what is written until they meet and also elsewhere
+// differs, and so does what leaves a loop that lanes leave in different rounds.
+func (s *branchSpread) from(b *block, mark func(id int)) {
+	f, n := s.u.f, s.u.n
+	if len(b.succs) < 2 || b.terminator() == nil || s.done[b] || !s.u.divergentBranch(b) {
+		return
+	}
+	s.done[b] = true
+	body := map[*block]bool{}
+	work := slices.Clone(b.succs)
+	for len(work) > 0 {
+		x := work[len(work)-1]
+		work = work[:len(work)-1]
+		if x == b.ipdom || body[x] {
+			continue
+		}
+		body[x] = true
+		for i := range x.insts {
+			f.defs(&x.insts[i], n, func(id int) {
+				if s.writes[id] > 1 {
+					mark(id)
+				}
+			})
+		}
+		work = append(work, x.succs...)
+	}
+	for l := b.loop; l != nil && leavesLoop(l, b); l = l.parent {
+		f.loopResults(l, n, mark)
+	}
+}
+
+// loopResults visits the registers that the loop writes and others than its blocks read.
+func (f *fn) loopResults(l *loop, n numbering, visit func(id int)) {
+	written := make([]bool, n.total)
+	for _, b := range l.blocks {
+		for i := range b.insts {
+			f.defs(&b.insts[i], n, func(id int) { written[id] = true })
+		}
+	}
+	for _, b := range f.rpo {
+		if l.contains(b) {
+			continue
+		}
+		for i := range b.insts {
+			f.uses(&b.insts[i], n, func(id int) {
+				if written[id] {
+					visit(id)
+				}
+			})
+		}
+	}
 }
 
 // varies says that the instruction's result can differ between lanes.

@@ -17,14 +17,21 @@ type threadReference struct {
 	regs   map[string]uint64
 	carry  uint64
 	shared map[uint64]uint64
-	out    []byte // what the thread stores, by offset from the output pointer
+	out    []byte // what the thread stores, by offset from its part of the output
+	stride uint64 // bytes of that part
+	in     []byte // input, at inputAt
+	consts []byte // constant array "table", at 0 in its space
+	local  []byte // "depot", likewise
 	base   map[string]uint64
 	tid    uint64
 }
 
+// inputAt is where the input lies for the reference, apart from the output at 0.
+const inputAt = 1 << 40
+
 // newReference flattens the kernel's statements; registers of inner scopes have names of their own.
 func newReference(m *ptx.Module) *threadReference {
-	r := &threadReference{labels: map[string]int{}, tables: map[string][]string{}}
+	r := &threadReference{stride: 64, labels: map[string]int{}, tables: map[string][]string{}}
 	var flatten func(b *ptx.Block)
 	flatten = func(b *ptx.Block) {
 		for _, st := range b.Stmts {
@@ -46,9 +53,9 @@ func newReference(m *ptx.Module) *threadReference {
 
 // run executes one thread.
 func (r *threadReference) run(tid, ctaid, n uint64) error {
-	r.regs, r.shared, r.out = map[string]uint64{"%ctaid": ctaid, "%ctaid.x": ctaid, "%tid": tid, "%tid.x": tid}, map[uint64]uint64{}, make([]byte, 64)
-	r.base = map[string]uint64{"n": n, "out": 0}
-	r.tid = tid
+	r.regs, r.shared, r.out = map[string]uint64{"%ctaid": ctaid, "%ctaid.x": ctaid, "%tid": tid, "%tid.x": tid}, map[uint64]uint64{}, make([]byte, r.stride)
+	r.base = map[string]uint64{"n": n, "m": n & 3, "out": 0, "in": inputAt}
+	r.tid, r.local = tid, make([]byte, 64)
 	for pc, steps := 0, 0; pc < len(r.code); steps++ {
 		if steps > 2000000 {
 			return fmt.Errorf("thread %d does not end", tid)
@@ -61,6 +68,7 @@ func (r *threadReference) run(tid, ctaid, n uint64) error {
 		switch in.Op {
 		case "ret":
 			return nil
+		case "bar":
 		case "bra":
 			pc = r.labels[in.Args[0].Name]
 		case "brx":
@@ -124,8 +132,8 @@ func (r *threadReference) step(in *ptx.Instr) error {
 		case d.Kind == ptx.ArgVector:
 			r.set(&d.Elems[0], v[1], 32)
 			r.set(&d.Elems[1], v[1]>>32, 32)
-		case in.Args[1].Name == "buf":
-			r.set(d, 0, 32)
+		case in.Args[1].Name == "buf" || in.Args[1].Name == "table" || in.Args[1].Name == "depot":
+			r.set(d, 0, w)
 		default:
 			r.set(d, v[1], w)
 		}
@@ -133,19 +141,17 @@ func (r *threadReference) step(in *ptx.Instr) error {
 		switch a := &in.Args[1]; in.Mods[0] {
 		case "param":
 			r.set(d, r.base[a.Name], 64)
-		default:
+		case "shared":
 			r.set(d, r.shared[r.regs[a.Name]+uint64(a.Int)], w)
+		default:
+			return r.load(in, w, sgn)
 		}
 	case "st":
-		a := &in.Args[0]
-		if in.Mods[0] == "shared" {
+		if a := &in.Args[0]; in.Mods[0] == "shared" {
 			r.shared[r.regs[a.Name]+uint64(a.Int)] = v[1]
 			break
 		}
-		at := r.regs[a.Name] + uint64(a.Int) - 64*r.tid
-		for k := range uint64(w / 8) {
-			r.out[at+k] = byte(v[1] >> (8 * k))
-		}
+		return r.store(in, w)
 	case "add":
 		s, c := bits.Add64(v[1], v[2], 0)
 		if w == 32 {
@@ -337,6 +343,67 @@ func (r *threadReference) rarer(in *ptx.Instr, name string, v []uint64, w uint, 
 		r.set(d, uint64(max(x-y, y-x))+v[3], w)
 	default:
 		return fmt.Errorf("%s: the reference does not know it", in.Text)
+	}
+	return nil
+}
+
+// place is the memory that an access of size bytes goes to.
+func (r *threadReference) place(in *ptx.Instr, a *ptx.Arg, size uint64) ([]byte, error) {
+	at, mem := r.regs[a.Name]+uint64(a.Int), r.out
+	switch {
+	case in.Mods[0] == "const":
+		mem = r.consts
+	case in.Mods[0] == "local":
+		mem = r.local
+	case at >= inputAt:
+		at, mem = at-inputAt, r.in
+	default:
+		at -= r.stride * r.tid
+	}
+	if at%size != 0 || at+size > uint64(len(mem)) {
+		return nil, fmt.Errorf("%s: access at %#x of %d bytes", in.Text, at, len(mem))
+	}
+	return mem[at : at+size], nil
+}
+
+// words are the registers of a load or store, one or those of a vector.
+func words(a *ptx.Arg) []ptx.Arg {
+	if a.Kind == ptx.ArgVector {
+		return a.Elems
+	}
+	return []ptx.Arg{*a}
+}
+
+func (r *threadReference) load(in *ptx.Instr, w uint, sgn bool) error {
+	ds := words(&in.Args[0])
+	mem, err := r.place(in, &in.Args[1], uint64(len(ds))*uint64(w/8))
+	if err != nil {
+		return err
+	}
+	for i := range ds {
+		var x uint64
+		for k := range w / 8 {
+			x |= uint64(mem[uint(i)*w/8+k]) << (8 * k)
+		}
+		if sgn {
+			x = uint64(sext(x, w))
+		}
+		r.set(&ds[i], x, max(w, 32)) // registers of the kernels have 32 bits at least
+	}
+	return nil
+}
+
+func (r *threadReference) store(in *ptx.Instr, w uint) error {
+	vs := words(&in.Args[1])
+	mem, err := r.place(in, &in.Args[0], uint64(len(vs))*uint64(w/8))
+	if err != nil {
+		return err
+	}
+	for i := range vs {
+		x := r.value(&vs[i])
+		for k := range w / 8 {
+			mem[uint(i)*w/8+k] = byte(x >> (8 * k))
+		}
 	}
 	return nil
 }

@@ -19,6 +19,9 @@ type programWriter struct {
 	label int
 	temp  int
 	last  int // predicate written in this section, 0: none
+
+	shared, wideShared int  // registers of memoryWriter that hold what all lanes share (not before something diverges), behind the others
+	onlyShared         bool // write and read these only
 }
 
 func (w *programWriter) reg() string {
@@ -27,8 +30,15 @@ func (w *programWriter) reg() string {
 	}
 	return w.onlyReg()
 }
-func (w *programWriter) onlyReg() string { return fmt.Sprintf("%%r%d", 10+w.r.Intn(8)) }
-func (w *programWriter) wide() string    { return fmt.Sprintf("%%rd%d", 10+w.r.Intn(4)) }
+func (w *programWriter) onlyReg() string { return fmt.Sprintf("%%r%d", 10+w.number(8, w.shared)) }
+func (w *programWriter) wide() string    { return fmt.Sprintf("%%rd%d", 10+w.number(4, w.wideShared)) }
+
+func (w *programWriter) number(own, shared int) int {
+	if w.onlyShared {
+		return own + w.r.Intn(shared)
+	}
+	return w.r.Intn(own + shared)
+}
 func (w *programWriter) out(format string, args ...any) {
 	fmt.Fprintf(&w.sb, "\t"+format+"\n", args...)
 }

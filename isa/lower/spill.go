@@ -14,9 +14,15 @@ var errNothingToSpill = errors.New("no register can be spilled to make room")
 
 func trailing(x uint64) int { return bits.TrailingZeros64(x) }
 
+// spillable is a unit and what its loads and stores would cost for each unit that it makes room for.
+type spillable struct {
+	unit int32
+	cost float64
+}
+
 // spill moves registers to local memory so that the next attempt needs fewer: for every unit that found no
-// register, the cheapest candidate among it and its neighbours.
-func (f *fn) spill(a *allocation, failed []int32) error {
+// register, the cheapest candidates among it and its neighbours, that many each.
+func (f *fn) spill(a *allocation, failed []int32, each int) error {
 	chosen := map[int32]bool{}
 	// A group of coalesced registers can be spilled as long as one of them is not a temporary of an earlier spill.
 	free := map[int32]bool{}
@@ -34,7 +40,7 @@ func (f *fn) spill(a *allocation, failed []int32) error {
 			chosen[u] = true
 			continue
 		}
-		best, bestCost := int32(-1), 0.0
+		var candidates []spillable
 		relieved := false // a neighbour goes already: the next round shows whether that is enough
 		consider := func(id int32) {
 			id = a.find(id)
@@ -50,10 +56,7 @@ func (f *fn) spill(a *allocation, failed []int32) error {
 			if !some || chosen[w] || a.isTied(w) {
 				return
 			}
-			c := a.cost[id] / float64(1+len(a.adj[id]))
-			if best < 0 || c < bestCost {
-				best, bestCost = w, c
-			}
+			candidates = append(candidates, spillable{w, a.cost[id] / float64(1+len(a.adj[id]))})
 		}
 		consider(u)
 		for _, m := range a.members(u) {
@@ -64,13 +67,16 @@ func (f *fn) spill(a *allocation, failed []int32) error {
 		if relieved {
 			continue
 		}
-		if best < 0 {
+		if len(candidates) == 0 {
 			if len(chosen) > 0 {
 				continue // what is chosen already may make room; the next round shows
 			}
 			return errNothingToSpill
 		}
-		chosen[best] = true
+		sort.SliceStable(candidates, func(i, j int) bool { return candidates[i].cost < candidates[j].cost })
+		for _, c := range candidates[:min(each, len(candidates))] {
+			chosen[c.unit] = true
+		}
 	}
 	var ids []int32
 	for u := range chosen {
