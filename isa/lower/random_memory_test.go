@@ -17,6 +17,9 @@ type memoryWriter struct {
 	programWriter
 	pointers int // %q registers so far
 	loops    []string
+
+	exchanges bool // between lanes, where all are together
+	parted    int  // branches around that part them
 }
 
 const (
@@ -24,7 +27,7 @@ const (
 	scratchAt  = 128
 	inputBytes = 4096
 	tableWords = 16
-	threads    = 50
+	threads    = 64
 )
 
 func (w *memoryWriter) label1() int { w.label++; return w.label }
@@ -180,7 +183,47 @@ func (w *memoryWriter) sharedPart() {
 	w.onlyShared, w.last = false, 0
 }
 
+// exchange lets lanes see each other's values.
+func (w *memoryWriter) exchange() {
+	d, a := w.onlyReg(), w.onlyReg()
+	switch w.r.Intn(7) {
+	case 0:
+		w.out("shfl.sync.%s.b32 %s, %s, %d, 31, -1;", w.pick("bfly", "idx"), d, a, w.r.Intn(32))
+	case 1:
+		w.temp++
+		w.out("shfl.sync.%s.b32 %s|%%p%d, %s, %d, %s, -1;", w.pick("up", "down", "bfly"), d, w.temp, a, 1<<w.r.Intn(5), w.pick("0", "31", "6159"))
+		w.out("@%%p%d %s %s, %s, %s;", w.temp, w.pick("add.s32", "max.s32", "xor.b32"), a, a, d)
+	case 2:
+		w.out("shfl.sync.idx.b32 %s, %s, %s, 31, -1;", d, a, w.index(32))
+	case 3:
+		w.out("vote.sync.ballot.b32 %s, %s, -1;", d, w.condition())
+	case 4:
+		w.temp++
+		t := w.temp
+		w.out("vote.sync.%s.pred %%p%d, %s, -1;", w.pick("any", "all"), t, w.condition())
+		w.out("selp.b32 %s, %s, %s, %%p%d;", d, a, w.reg(), t)
+	case 5:
+		w.temp++
+		t := w.temp
+		w.out("bar.red.popc.u32 %%t%d, 0, %s;", t, w.condition())
+		w.out("add.s32 %s, %s, %%t%d;", d, d, t)
+	case 6: // through shared memory
+		i := w.index(threads)
+		w.temp++
+		w.out("st.shared.u32 [%%sh], %s;", a)
+		w.out("bar.sync 0;")
+		w.out("shl.b32 %%t%d, %s, 4;", w.temp, i)
+		w.out("add.s32 %%t%d, %%t%d, %%sb;", w.temp, w.temp)
+		w.out("ld.shared.u32 %s, [%%t%d];", d, w.temp)
+		w.out("bar.sync 0;")
+	}
+}
+
 func (w *memoryWriter) statement(depth int) {
+	if w.exchanges && w.parted == 0 && w.r.Intn(5) == 0 {
+		w.exchange()
+		return
+	}
 	switch k := w.r.Intn(20); {
 	case k < 6:
 		w.load()
@@ -221,6 +264,8 @@ func (w *memoryWriter) condition() string {
 }
 
 func (w *memoryWriter) branch(depth int) {
+	w.parted++
+	defer func() { w.parted-- }()
 	n := w.label1()
 	w.out("@%s%s bra E%d;", w.pick("", "!"), w.condition(), n)
 	w.body(depth-1, 4)
@@ -236,6 +281,8 @@ func (w *memoryWriter) branch(depth int) {
 
 // cases is a switch as front ends write it: comparisons with constants, each with its branch.
 func (w *memoryWriter) cases(depth int) {
+	w.parted++
+	defer func() { w.parted-- }()
 	n, k := w.label1(), 2+w.r.Intn(5)
 	sel := w.index(8)
 	for i := range k {
@@ -262,6 +309,13 @@ func (w *memoryWriter) loop(depth int) {
 	start, bound, step := w.pick("0", "0", "%r3", "1"), w.pick("%r2", "%r2", "6", "16", "%r3"), w.pick("1", "1", "1", "2", "3")
 	if w.r.Intn(4) == 0 { // lanes do different numbers of rounds
 		start, bound, step = "%r1", "64", w.pick("16", "7", "%r2")
+		w.parted++
+		defer func() { w.parted-- }()
+	}
+	leaves := w.r.Intn(5) == 0
+	if leaves {
+		w.parted++
+		defer func() { w.parted-- }()
 	}
 	q := w.pointer()
 	stepBytes := w.pick("4", "4", "8", "16", "64")
@@ -280,13 +334,15 @@ func (w *memoryWriter) loop(depth int) {
 		w.out("ld.global.u32 %s, [%s+%d];", w.onlyReg(), q, 4*w.r.Intn(4))
 	}
 	w.body(depth-1, 5)
-	if w.r.Intn(5) == 0 {
+	if leaves {
 		w.out("@%s bra X%d;", w.condition(), n)
 		w.body(0, 3)
 	}
 	if w.r.Intn(6) == 0 {
+		w.parted++
 		w.out("@%s bra C%d;", w.condition(), n)
 		w.body(0, 3)
+		w.parted--
 	}
 	fmt.Fprintf(&w.sb, "C%d:\n", n)
 	w.out("add.s64 %s, %s, %s;", q, q, stepBytes)
@@ -302,8 +358,8 @@ func (w *memoryWriter) loop(depth int) {
 }
 
 // memoryKernel takes the output, the input, and two numbers.
-func memoryKernel(seed int64) string {
-	w := &memoryWriter{programWriter: programWriter{r: rand.New(rand.NewSource(seed)), shared: 4, wideShared: 2}}
+func memoryKernel(seed int64, exchanges bool) string {
+	w := &memoryWriter{programWriter: programWriter{r: rand.New(rand.NewSource(seed)), shared: 4, wideShared: 2}, exchanges: exchanges}
 	for range 2 + w.r.Intn(3) {
 		w.body(2, 5)
 		w.loop(2)
@@ -395,6 +451,47 @@ func TestRandomMemoryKernels(t *testing.T) {
 	}
 }
 
+// TestRandomExchanges compares kernels whose lanes see each other's values, optimised and not.
+func TestRandomExchanges(t *testing.T) {
+	n := 12
+	if testing.Short() {
+		n = 3
+	}
+	for seed := range int64(n) {
+		checkExchanges(t, seed, []int{70, 75, 86, 90, 100, 120})
+	}
+}
+
+func checkExchanges(t *testing.T, seed int64, targets []int) {
+	t.Helper()
+	m, err := ptx.Parse("random.ptx", []byte(memoryKernel(seed, true)))
+	if err != nil {
+		t.Fatalf("seed %d: %v", seed, err)
+	}
+	var want []byte
+	for _, sm := range targets {
+		target := testTarget(sm)
+		for _, opt := range []Options{{NoOptimise: true}, {}} {
+			if opt.NoOptimise && want != nil {
+				continue
+			}
+			p, err := Compile(m, "k", target, opt)
+			if err != nil {
+				t.Fatalf("seed %d sm_%d %+v: %v", seed, sm, opt, err)
+			}
+			got, err := runMemory(p, target, uint32(5+seed%9))
+			if err != nil {
+				t.Fatalf("seed %d sm_%d %+v: %v", seed, sm, opt, err)
+			}
+			if want == nil {
+				want = got
+			} else if string(got) != string(want) {
+				t.Errorf("seed %d sm_%d %+v: results differ\n%s", seed, sm, opt, diffWords(got, want))
+			}
+		}
+	}
+}
+
 // FuzzMemoryKernels is the same for any seed, on one target each.
 func FuzzMemoryKernels(f *testing.F) {
 	f.Add(int64(1), uint8(0))
@@ -405,7 +502,7 @@ func FuzzMemoryKernels(f *testing.F) {
 
 func checkMemory(t *testing.T, seed int64, targets []int) {
 	t.Helper()
-	m, err := ptx.Parse("random.ptx", []byte(memoryKernel(seed)))
+	m, err := ptx.Parse("random.ptx", []byte(memoryKernel(seed, false)))
 	if err != nil {
 		t.Fatalf("seed %d: %v", seed, err)
 	}
