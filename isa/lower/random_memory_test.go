@@ -468,27 +468,18 @@ func checkExchanges(t *testing.T, seed int64, targets []int) {
 	if err != nil {
 		t.Fatalf("seed %d: %v", seed, err)
 	}
-	var want []byte
+	run := func(p *isa.Program, t *isa.Target) ([]byte, error) { return runMemory(p, t, uint32(5+seed%9)) }
+	first := testTarget(targets[0])
+	plain, err := Compile(m, "k", first, Options{NoOptimise: true})
+	if err != nil {
+		t.Fatalf("seed %d: %v", seed, err)
+	}
+	want, err := run(plain, first)
+	if err != nil {
+		t.Fatalf("seed %d: %v", seed, err)
+	}
 	for _, sm := range targets {
-		target := testTarget(sm)
-		for _, opt := range []Options{{NoOptimise: true}, {}} {
-			if opt.NoOptimise && want != nil {
-				continue
-			}
-			p, err := Compile(m, "k", target, opt)
-			if err != nil {
-				t.Fatalf("seed %d sm_%d %+v: %v", seed, sm, opt, err)
-			}
-			got, err := runMemory(p, target, uint32(5+seed%9))
-			if err != nil {
-				t.Fatalf("seed %d sm_%d %+v: %v", seed, sm, opt, err)
-			}
-			if want == nil {
-				want = got
-			} else if string(got) != string(want) {
-				t.Errorf("seed %d sm_%d %+v: results differ\n%s", seed, sm, opt, diffWords(got, want))
-			}
-		}
+		compareKernel(t, seed, m, sm, []Options{{}}, run, want)
 	}
 }
 
@@ -522,25 +513,12 @@ func checkMemory(t *testing.T, seed int64, targets []int) {
 		}
 		copy(want[partBytes*tid:], r.out)
 	}
+	run := func(p *isa.Program, t *isa.Target) ([]byte, error) { return runMemory(p, t, uint32(n)) }
 	for i, sm := range targets {
-		target := testTarget(sm)
 		options := []Options{{}}
 		if i == int(seed%int64(len(targets))) { // the rest on one target
 			options = []Options{{NoOptimise: true}, {}, {MaxRegs: 32}}
 		}
-		for _, opt := range options {
-			p, err := Compile(m, "k", target, opt)
-			if err != nil {
-				t.Fatalf("seed %d sm_%d %+v: %v", seed, sm, opt, err)
-			}
-			got, err := runMemory(p, target, uint32(n))
-			if err != nil {
-				t.Fatalf("seed %d sm_%d %+v: %v", seed, sm, opt, err)
-			}
-			if string(got) != string(want) {
-				t.Errorf("seed %d sm_%d %+v: results differ\n%s", seed, sm, opt, diffWords(got, want))
-				break
-			}
-		}
+		compareKernel(t, seed, m, sm, options, run, want)
 	}
 }

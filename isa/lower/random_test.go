@@ -398,20 +398,26 @@ func checkRandom(t *testing.T, seed int64, targets []int) {
 		copy(want[64*tid:], r.out)
 	}
 	for _, sm := range targets {
-		target := testTarget(sm)
-		for _, opt := range []Options{{NoOptimise: true}, {}, {MaxRegs: 18}} {
-			p, err := Compile(m, "k", target, opt)
-			if err != nil {
-				t.Fatalf("seed %d sm_%d: %v", seed, sm, err)
-			}
-			got, err := runRandom(p, target)
-			if err != nil {
-				t.Fatalf("seed %d sm_%d %+v: %v", seed, sm, opt, err)
-			}
-			if string(got) != string(want) {
-				t.Errorf("seed %d sm_%d %+v: results differ\n%s", seed, sm, opt, diffWords(got, want))
-				break
-			}
+		compareKernel(t, seed, m, sm, []Options{{NoOptimise: true}, {}, {MaxRegs: 18}}, runRandom, want)
+	}
+}
+
+// compareKernel compiles kernel k for a target with each of the options and compares what it stores with want.
+func compareKernel(t *testing.T, seed int64, m *ptx.Module, sm int, options []Options, run func(*isa.Program, *isa.Target) ([]byte, error), want []byte) {
+	t.Helper()
+	target := testTarget(sm)
+	for _, opt := range options {
+		p, err := Compile(m, "k", target, opt)
+		if err != nil {
+			t.Fatalf("seed %d sm_%d %+v: %v", seed, sm, opt, err)
+		}
+		got, err := run(p, target)
+		if err != nil {
+			t.Fatalf("seed %d sm_%d %+v: %v", seed, sm, opt, err)
+		}
+		if string(got) != string(want) {
+			t.Errorf("seed %d sm_%d %+v: results differ\n%s", seed, sm, opt, diffWords(got, want))
+			return
 		}
 	}
 }
