@@ -75,7 +75,7 @@ func (in *Inst) suffix() string {
 		}
 	}
 	switch {
-	case in.arithmeticSuffix(add, flag), in.compareSuffix(add, flag), in.bitSuffix(add, flag), in.controlSuffix(add, flag):
+	case in.arithmeticSuffix(add, flag), in.compareSuffix(add, flag), in.bitSuffix(add, flag), in.controlSuffix(add, flag), in.convertSuffix(add, flag):
 	default:
 		in.otherSuffix(add, flag)
 	}
@@ -328,10 +328,7 @@ func orU16(t Type) string {
 var roundNames = [...]string{RN: "", RM: "RM", RP: "RP", RZero: "RZ"}
 var roundIntNames = [...]string{RN: "", RM: "FLOOR", RP: "CEIL", RZero: "TRUNC"}
 
-// mergeNames are the places of the destination that a video instruction replaces, by destination selector.
-var mergeNames = [...]string{"MRG", "MRG_8B0", "MRG_8B1", "MRG_8B2", "MRG_8B3", "MRG_16L", "MRG_16H"}
-
-// otherSuffix prints memory, conversion, video and floating-point modifiers.
+// otherSuffix prints memory, video and floating-point modifiers.
 func (in *Inst) otherSuffix(add func(string), flag func(ModFlags, string)) {
 	m := &in.Mod
 	switch c := opTable[in.Op].class; {
@@ -350,66 +347,8 @@ func (in *Inst) otherSuffix(add func(string), flag func(ModFlags, string)) {
 		}
 	case c.IsMemory() || in.Op == OpLDC || in.Op == OpULDC || in.Op == OpLDCU:
 		in.memorySuffix(add, flag)
-	case in.Op == OpI2F || in.Op == OpI2FP || in.Op == OpUI2F:
-		if m.Type != TypeNone && (m.Type != F32 || in.Op == OpI2FP) {
-			add(m.Type.String())
-		}
-		if m.BType != TypeNone && m.BType != S32 || in.Op == OpI2FP {
-			add(orS32(m.BType))
-		}
-		add(roundNames[m.Round&3])
-	case in.Op == OpF2I || in.Op == OpUF2I:
-		flag(ModFTZ, "FTZ")
-		if m.Type != TypeNone && m.Type != S32 {
-			add(m.Type.String())
-		}
-		if m.BType != TypeNone && m.BType != F32 {
-			add(m.BType.String())
-		}
-		add(roundIntNames[m.Round&3])
-		flag(ModNTZ, "NTZ")
-	case in.Op == OpF2F || in.Op == OpFRND || in.Op == OpI2I || in.Op == OpI2IP || in.Op == OpF2FP || in.Op == OpF2IP || in.Op == OpUFRND || in.Op == OpUF2F || in.Op == OpUF2FP:
-		flag(ModFTZ, "FTZ")
-		add(m.Type.String())
-		add(m.BType.String())
-		if in.Op == OpFRND || in.Op == OpUFRND || in.Op == OpF2IP || m.Has(ModInt) {
-			add(roundIntNames[m.Round&3])
-		} else {
-			add(roundNames[m.Round&3])
-		}
-		flag(ModSat, "SAT")
-		flag(ModRelu, "RELU")
-		flag(ModNTZ, "NTZ")
-		flag(ModPackAB, "PACK_AB")
-		flag(ModPackB, "PACK_B")
 	case c == ClassVIDEO || c == ClassVIDEO2 || c == ClassVIDEO4 || c == ClassVMAD || c == ClassVABSDIFF || c == ClassVABSDIFF4:
-		switch m.DType {
-		case U32:
-			add("UD")
-		case S32:
-			add("SD")
-		}
-		if m.Cmp != CmpF {
-			add(m.Cmp.String())
-		}
-		add(m.Sub.String())
-		add(m.Type.String())
-		add(m.BType.String())
-		flag(ModPO, "PO")
-		flag(ModShr7, "SHR_7")
-		flag(ModShr15, "SHR_15")
-		flag(ModSat, "SAT")
-		flag(ModWrap, "W")
-		flag(ModAcc, "ACC")
-		switch m.Sub2 {
-		case SubAdd:
-			add("ACC")
-		case SubMin, SubMax:
-			add(m.Sub2.String())
-		}
-		if m.Has(ModMerge) && m.DSel < uint8(len(mergeNames)) {
-			add(mergeNames[m.DSel])
-		}
+		in.videoSuffix(add, flag)
 	case in.Op == OpCALL:
 		flag(ModREL, "REL")
 		flag(ModABS, "ABS")
@@ -440,6 +379,7 @@ func (in *Inst) otherSuffix(add func(string), flag func(ModFlags, string)) {
 	}
 }
 
+// memorySuffix prints those of loads, stores and atomics.
 func (in *Inst) memorySuffix(add func(string), flag func(ModFlags, string)) {
 	m := &in.Mod
 	flag(ModE64, "E")
