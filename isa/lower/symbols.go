@@ -208,67 +208,81 @@ func (f *fn) placeVar(v *ptx.Var) (*symbol, error) {
 		y.offset = f.localMem
 		f.localMem += size
 	case "const":
-		y.kind = symConst
-		data, relocs, err := f.initData(v, size)
-		if err != nil {
+		if err := f.placeConst(y, size, align); err != nil {
 			return nil, err
-		}
-		at := alignUp(int64(len(f.constMem)), align)
-		if at+size > 64<<10 {
-			return nil, fmt.Errorf("constant variables need %d bytes, more than the 65536 of the constant bank", at+size)
-		}
-		f.constMem = append(f.constMem, make([]byte, at-int64(len(f.constMem)))...)
-		f.constMem = append(f.constMem, data...)
-		y.offset = at
-		f.syms[v] = y
-		for _, r := range relocs {
-			if f.functionInData(r.Reloc, -1, at) {
-				continue
-			}
-			known, err := f.addressInData(v, &r)
-			if err != nil {
-				return nil, err
-			}
-			if known >= 0 {
-				putWord(f.constMem[at+int64(r.Offset):], int(r.Bytes), uint64(known)>>r.Shift)
-				continue
-			}
-			r.Offset += uint64(at)
-			f.constRelocs = append(f.constRelocs, isa.ConstReloc{Bank: 3, Reloc: r.Reloc})
 		}
 	case "global":
 		if v.Type == "texref" || v.Type == "surfref" {
 			f.placeTexture(y)
 			break
 		}
-		y.kind = symGlobal
-		data, relocs, err := f.initData(v, size)
-		if err != nil {
+		if err := f.placeGlobal(y, size, align); err != nil {
 			return nil, err
-		}
-		y.offset = int64(len(f.bank4))
-		f.bank4 = append(f.bank4, make([]byte, 8)...)
-		n := len(f.globals)
-		f.globals = append(f.globals, isa.Global{Name: v.Name, Bytes: uint64(size), Align: uint64(align), Init: data,
-			ConstBank: 4, ConstOff: uint32(y.offset)})
-		f.syms[v] = y
-		for _, r := range relocs {
-			if f.functionInData(r.Reloc, n, 0) {
-				continue
-			}
-			known, err := f.addressInData(v, &r)
-			if err != nil {
-				return nil, err
-			}
-			if known >= 0 {
-				putWord(data[r.Offset:], int(r.Bytes), uint64(known)>>r.Shift)
-				continue
-			}
-			f.globals[n].Relocs = append(f.globals[n].Relocs, r.Reloc)
 		}
 	}
 	placed[v] = y
 	return y, nil
+}
+
+// placeConst puts a constant variable into bank 3.
+func (f *fn) placeConst(y *symbol, size, align int64) error {
+	y.kind = symConst
+	data, relocs, err := f.initData(y.v, size)
+	if err != nil {
+		return err
+	}
+	at := alignUp(int64(len(f.constMem)), align)
+	if at+size > 64<<10 {
+		return fmt.Errorf("constant variables need %d bytes, more than the 65536 of the constant bank", at+size)
+	}
+	f.constMem = append(f.constMem, make([]byte, at-int64(len(f.constMem)))...)
+	f.constMem = append(f.constMem, data...)
+	y.offset = at
+	f.syms[y.v] = y // its own address may be in it
+	rest, err := f.resolve(y.v, relocs, -1, at, func() []byte { return f.constMem[at:] })
+	for _, r := range rest {
+		r.Offset += uint64(at)
+		f.constRelocs = append(f.constRelocs, isa.ConstReloc{Bank: 3, Reloc: r})
+	}
+	return err
+}
+
+// placeGlobal makes a variable in global memory, whose address is in bank 4.
+func (f *fn) placeGlobal(y *symbol, size, align int64) error {
+	y.kind = symGlobal
+	data, relocs, err := f.initData(y.v, size)
+	if err != nil {
+		return err
+	}
+	y.offset = int64(len(f.bank4))
+	f.bank4 = append(f.bank4, make([]byte, 8)...)
+	n := len(f.globals)
+	f.globals = append(f.globals, isa.Global{Name: y.v.Name, Bytes: uint64(size), Align: uint64(align), Init: data,
+		ConstBank: 4, ConstOff: uint32(y.offset)})
+	f.syms[y.v] = y
+	rest, err := f.resolve(y.v, relocs, n, 0, func() []byte { return data })
+	f.globals[n].Relocs = append(f.globals[n].Relocs, rest...)
+	return err
+}
+
+// resolve writes the addresses in a variable's initial data that are known now; addresses of functions are noted for later, by
+// the variable's number among the globals (-1: constants) and its place. The rest are those the launch knows.
+func (f *fn) resolve(v *ptx.Var, relocs []dataAddress, n int, at int64, data func() []byte) (rest []isa.Reloc, err error) {
+	for _, r := range relocs {
+		if f.functionInData(r.Reloc, n, at) {
+			continue
+		}
+		known, err := f.addressInData(v, &r)
+		if err != nil {
+			return nil, err
+		}
+		if known >= 0 {
+			putWord(data()[r.Offset:], int(r.Bytes), uint64(known)>>r.Shift)
+			continue
+		}
+		rest = append(rest, r.Reloc)
+	}
+	return rest, nil
 }
 
 // placeTexture gives a texture reference a slot for its handle.
