@@ -1,7 +1,8 @@
 package lower
 
 import (
-	"sort"
+	"cmp"
+	"slices"
 
 	"github.com/sarchlab/smsim/isa"
 )
@@ -94,19 +95,18 @@ func (a *allocation) unitsInOrder(order colourOrder) []colourUnit {
 		}
 		list = append(list, x)
 	}
-	sort.SliceStable(list, func(i, j int) bool {
-		if list[i].key != list[j].key {
-			return list[i].key > list[j].key
-		}
-		if list[i].first != list[j].first {
-			return list[i].first < list[j].first
-		}
-		return list[i].root < list[j].root
+	slices.SortFunc(list, func(x, y colourUnit) int {
+		return cmp.Or(cmp.Compare(a.rank(x.root), a.rank(y.root)), cmp.Compare(y.key, x.key), cmp.Compare(x.first, y.first), cmp.Compare(x.root, y.root))
 	})
-	if a.fixed != nil { // those with a place come first
-		sort.SliceStable(list, func(i, j int) bool { return a.isTied(list[i].root) && !a.isTied(list[j].root) })
-	}
 	return list
+}
+
+// rank puts the units that have a place before the others.
+func (a *allocation) rank(u int32) int {
+	if a.fixed != nil && a.isTied(u) {
+		return 0
+	}
+	return 1
 }
 
 // firstFit gives every unit of general registers the lowest place, or a later one below roof where no operands meet in one bank,
@@ -233,15 +233,9 @@ func (a *allocation) inTurn(file, size int) (spill []int32) {
 		}
 		return f
 	}
-	sort.SliceStable(units, func(i, j int) bool {
-		if x, y := first(units[i]), first(units[j]); x != y {
-			return x < y
-		}
-		return units[i] < units[j]
+	slices.SortFunc(units, func(x, y int32) int {
+		return cmp.Or(cmp.Compare(a.rank(x), a.rank(y)), cmp.Compare(first(x), first(y)), cmp.Compare(x, y))
 	})
-	if a.fixed != nil {
-		sort.SliceStable(units, func(i, j int) bool { return a.isTied(units[i]) && !a.isTied(units[j]) })
-	}
 	spread := a.spread && file == 1
 	var taken [256]bool
 	var touched [256]int32 // position at which the register was last in use

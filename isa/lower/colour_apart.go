@@ -52,14 +52,21 @@ func (x *accesses) add(y *accesses) {
 	x.read, x.loaded = merged(x.read, y.read), merged(x.loaded, y.loaded)
 }
 
-// merged is the ascending union of two ascending lists.
+// merged is the ascending union of two ascending lists, in x's place where there is room.
 func merged(x, y []int32) []int32 {
-	if len(y) == 0 {
-		return x
+	i, k := len(x)-1, len(y)-1
+	x = append(x, y...)
+	for to := len(x) - 1; k >= 0 && i >= 0; to-- {
+		if x[i] > y[k] {
+			x[to] = x[i]
+			i--
+		} else {
+			x[to] = y[k]
+			k--
+		}
 	}
-	z := append(append(make([]int32, 0, len(x)+len(y)), x...), y...)
-	slices.Sort(z)
-	return z
+	copy(x, y[:k+1]) // what is left of y comes before all of x
+	return x
 }
 
 // collisions is how often one of the two is written too soon after the other is read.

@@ -53,9 +53,9 @@ const maxMatrix = 20000
 // maxAttempts bounds the rounds of spilling; each frees at least one register.
 const maxAttempts = 120
 
-// patience is after how many attempts one more register goes for each that found no place: where wide tuples that cannot be spilled stand close together,
-// single registers of their many neighbours seldom free a place.
-const patience = 4
+// patience is how many attempts take one register for each that found no place. After that every fourth takes one more: where wide tuples that cannot
+// be spilled stand close together, single registers of their many neighbours seldom free a place.
+const patience = 16
 
 // allocate maps all virtual registers to physical ones, spilling where more than limit general registers
 // would be needed, and returns the number of registers as the compiler reports it.
@@ -78,7 +78,7 @@ func (f *fn) allocate(limit int) (int, error) {
 				continue
 			}
 		}
-		if err := f.spill(a, spill, 1+attempt/patience); err == errNothingToSpill && merge {
+		if err := f.spill(a, spill, 1+max(0, attempt-patience)/4); err == errNothingToSpill && merge {
 			merge = false // copies that keep their own registers are easier to place
 		} else if err != nil && f.joinTied && len(f.fixed) > 0 {
 			f.joinTied, merge = false, true
