@@ -48,9 +48,9 @@ func (f *fn) pressureTarget(limit int) int {
 func (f *fn) freeRegs() int { return f.pressureTarget(f.registerLimit(Options{})) }
 
 // schedule orders the instructions of each block for a number of general registers, see scheduler.list.
-func (f *fn) schedule(target int) {
+func (f *fn) schedule(target int, idle bool) {
 	l := f.live()
-	s := &scheduler{f: f, n: l.n, target: target - registerMargin}
+	s := &scheduler{f: f, n: l.n, target: target - registerMargin, idle: idle}
 	s.isLive = newBitset(l.n.total)
 	s.lastDef = make([]int32, l.n.total+2)
 	s.readers = make([][]int32, l.n.total+2)
@@ -69,11 +69,13 @@ func (f *fn) schedule(target int) {
 const registerMargin = 2
 
 // arrangeCode schedules for the register count that costs no occupancy and allocates; where that is not enough, it tries with fewer in
-// mind, and then lets every block use as many as the kernel has turned out to need. It spills only in the program's own order.
+// mind, then with the program's own order instead of latencies where registers are short (so does ptxas: the rounds of dot8_dp4a and bigmod follow
+// one another only where their kernels fit 32 registers), and then lets every block use as many as the kernel has turned out to need. It
+// spills only in the program's own order.
 func (f *fn) arrangeCode(limit int) (int, error) {
 	before := f.copyInsts()
-	try := func(target, most int) (int, bool) {
-		f.schedule(target)
+	try := func(target, most int, idle bool) (int, bool) {
+		f.schedule(target, idle)
 		regs, ok := f.allocateWithoutSpill(limit)
 		if ok && regs <= most {
 			return regs, true
@@ -84,7 +86,7 @@ func (f *fn) arrangeCode(limit int) (int, error) {
 	target := f.pressureTarget(limit)
 	best, least := 0, 0
 	for _, t := range scheduleTargets(target) {
-		regs, ok := try(t, target)
+		regs, ok := try(t, target, false)
 		if ok {
 			return regs, nil
 		}
@@ -92,19 +94,30 @@ func (f *fn) arrangeCode(limit int) (int, error) {
 			best, least = t, regs
 		}
 	}
+	for _, t := range scheduleTargets(target) {
+		if least > target+withinReach {
+			break
+		}
+		if regs, ok := try(t, target, true); ok {
+			return regs, nil
+		}
+	}
 	if best == 0 {
 		return f.allocate(limit)
 	}
 	for _, extra := range [...]int{registerMargin, registerMargin / 2, 0} {
-		if regs, ok := try(least+extra, least+1); ok {
+		if regs, ok := try(least+extra, least+1, false); ok {
 			return regs, nil
 		}
 	}
-	if regs, ok := try(best, least); ok {
+	if regs, ok := try(best, least, false); ok {
 		return regs, nil
 	}
 	return f.allocate(limit)
 }
+
+// withinReach is how many registers too many leave hope that another order does with the target; it saves time only.
+const withinReach = 12
 
 // copyInsts is a copy of the instructions of all blocks.
 func (f *fn) copyInsts() [][]isa.Inst {
@@ -147,6 +160,7 @@ type scheduler struct {
 	f       *fn
 	n       numbering
 	target  int
+	idle    bool // latencies do not count where registers are short
 	isLive  bitset
 	lastDef []int32
 	readers [][]int32
