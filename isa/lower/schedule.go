@@ -85,8 +85,12 @@ func (f *fn) arrangeCode(limit int) (int, error) {
 	}
 	target := f.pressureTarget(limit)
 	best, least := 0, 0
-	for _, t := range scheduleTargets(target) {
-		regs, ok := try(t, target, false)
+	for i, t := range scheduleTargets(target) {
+		most := target
+		if i == 0 {
+			most += firstOver
+		}
+		regs, ok := try(t, most, false)
 		if ok {
 			return regs, nil
 		}
@@ -115,6 +119,10 @@ func (f *fn) arrangeCode(limit int) (int, error) {
 	}
 	return f.allocate(limit)
 }
+
+// firstOver is how many registers over the target the first order may turn out to need. ptxas does not try again either: ten of 337 functions for
+// sm_80 have 33 or 34 registers, none 35 or 36. Fitted: 0 to 3 give mean errors of cycles of 6.74, 6.67, 6.74 and 6.69 %.
+const firstOver = 1
 
 // withinReach is how many registers too many leave hope that another order does with the target; it saves time only.
 const withinReach = 12
