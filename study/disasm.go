@@ -44,6 +44,7 @@ func Compile(plan *workloads.Plan, file *workloads.KernelFile, entries []string)
 		}
 	}
 	var out []Machine
+	var cases []*workloads.Case
 	for _, a := range c.order {
 		mach := c.machines[a]
 		for _, e := range entries {
@@ -55,10 +56,13 @@ func Compile(plan *workloads.Plan, file *workloads.KernelFile, entries []string)
 			if own && !m.listedFor(e, mach.target.SM) {
 				continue
 			}
-			p, err := c.code(cs, mach)
-			out = append(out, Machine{Program: p, Arch: mach.arch, Target: mach.target, Err: err, Name: e})
+			cases = append(cases, cs)
+			out = append(out, Machine{Arch: mach.arch, Target: mach.target, Name: e})
 		}
 	}
+	forEach(upTo(len(out)), 0, func(i int) {
+		out[i].Program, out[i].Err = c.code(cases[i], c.machines[out[i].Arch.Name])
+	})
 	return out, nil
 }
 

@@ -206,10 +206,7 @@ func estimate(c *workloads.Case) float64 {
 
 // order starts long points first, so that no long one is left for the end; ties keep their order.
 func order(points []point) []int {
-	idx := make([]int, len(points))
-	for i := range idx {
-		idx[i] = i
-	}
+	idx := upTo(len(points))
 	slices.SortStableFunc(idx, func(a, b int) int {
 		switch {
 		case points[a].cost > points[b].cost:
@@ -219,6 +216,15 @@ func order(points []point) []int {
 		}
 		return 0
 	})
+	return idx
+}
+
+// upTo are the indices 0 to n-1.
+func upTo(n int) []int {
+	idx := make([]int, n)
+	for i := range idx {
+		idx[i] = i
+	}
 	return idx
 }
 

@@ -85,10 +85,7 @@ func encode(figs []figure) ([]Picture, error) {
 func encodeAs(figs []figure, formats []string, style string, width, height float64) ([]Picture, error) {
 	out := make([]Picture, len(figs)*len(formats))
 	errs := make([]error, len(out))
-	idx := make([]int, len(out))
-	for i := range idx {
-		idx[i] = i
-	}
+	idx := upTo(len(out))
 	forEach(idx, 0, func(i int) {
 		fig, format := figs[i/len(formats)], formats[i%len(formats)]
 		h := height

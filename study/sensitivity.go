@@ -159,10 +159,7 @@ func rank(plan *workloads.Plan, arch string, opt WhatIfOptions) (*Ranked, error)
 		r.Keys = append(r.Keys, Effect{Key: k.Path, Value: k.Value, Doc: k.Doc})
 	}
 	results := make([]*Step, len(tries))
-	idx := make([]int, len(tries))
-	for i := range idx {
-		idx[i] = i
-	}
+	idx := upTo(len(tries))
 	track := tracker{report: opt.Progress, share: make([]float64, len(tries)), insts: make([]uint64, len(tries))}
 	forEach(idx, opt.Workers, func(i int) {
 		s := &Step{Value: tries[i].value}

@@ -308,10 +308,7 @@ func respond(plan *workloads.Plan, arch string, changes []Change, opt WhatIfOpti
 	r.Base, r.Variant, r.Launch = *base, base.Variant, base.Launch
 	b.comp.plan = unchecked(plan)
 	r.Points = make([]Point, len(rows))
-	idx := make([]int, len(rows))
-	for i := range idx {
-		idx[i] = i
-	}
+	idx := upTo(len(rows))
 	track := tracker{report: opt.Progress, share: make([]float64, len(rows)), insts: make([]uint64, len(rows))}
 	forEach(idx, opt.Workers, func(i int) {
 		r.Points[i] = b.point(base, r.Changes, rows[i], opt.Explain)

@@ -31,10 +31,10 @@ recorded on an NVIDIA H200, on each target, and says where a result differs. A f
 rejects must be rejected.
 
 --data names a folder with forms.json, inputs.bin and results.bin (each may be compressed, with
-.gz), or with intrinsics.json, results.ptx and results.bin (whose inputs.bin is there or in
-../forms); without it the bundled subset is used. --sass executes the functions k<id> of a
-machine-code listing instead of lowering the forms; the listing says for which target it is, and
-forms that it lacks are not counted.
+.gz) or with such a folder forms/ in it, or one with intrinsics.json, results.ptx and results.bin
+(whose inputs.bin is there or in ../forms); without it the bundled subset is used. --sass executes
+the functions k<id> of a machine-code listing instead of lowering the forms; the listing says for
+which target it is, and forms that it lacks are not counted.
 
 equal: all vectors; listed: a known reason stands beside it; failed: the first difference is shown.
 With --semantics document, scalar video instructions, bit fields and fns are compared with the
@@ -154,6 +154,9 @@ func (c *conformCommand) load() (set measured, what string, vectors int, err err
 		return nil, "", 0, fmt.Errorf("--data %s is not a folder", c.data)
 	}
 	dir := os.DirFS(c.data)
+	if sub := filepath.Join(c.data, "forms"); !hasFile(dir, "forms.json") && hasFile(os.DirFS(sub), "forms.json") { // as validate takes it
+		dir = os.DirFS(sub)
+	}
 	if !hasFile(dir, "intrinsics.json") {
 		s, err := conform.Load(dir)
 		if err != nil {
