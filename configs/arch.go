@@ -251,6 +251,7 @@ type LSU struct {
 	StorePasses int `yaml:"store_passes,optional"`
 	// Stores on their way out: words a lane of warp-stores the SM holds, sectors in flight beyond it.
 	StoreBuffer       int `yaml:"store_buffer,optional"`
+	StoreStage        int `yaml:"store_stage,optional"`
 	StoreBurstSectors int `yaml:"store_burst_sectors,optional"`
 	// Constant caches: line, and the part of a line that a first-level miss brings in when the second level has it.
 	ConstantLine   int  `yaml:"constant_line_bytes,optional"`

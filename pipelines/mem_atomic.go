@@ -56,8 +56,9 @@ func (m *MemPath) accessAtomic(a MemAccess, t *MemTiming) {
 			}
 		}
 	}
-	m.holdForStore(a, groups)
+	m.holdForStore(a)
 	first, last := m.enter(a, p.globalStorePort[widthIndex(e.Size)], groups*p.storePasses, 16)
+	m.stage(a, last, groups)
 	t.SourcesRead, t.SlotFree = first+p.readDelay, first
 	t.Wavefronts, t.BankConflicts = int(rounds), int(rounds)-1
 	t.Level = LevelL2

@@ -72,7 +72,7 @@ type memParams struct {
 	dramQueueTicks                             ticks // one sector in one of them
 	dramLoneTicks, dramOpenTicks               ticks // more for a request of one atom; for how long after another part of its line it is not alone
 	storeSectorTicks                           ticks
-	storeBuffer                                int
+	storeBuffer, storeStage                    int
 	combineCycles, combineLines                uint64 // see combine
 	storeHits                                  uint64 // cycles for which stores to a line count as hits
 	atomicLatency                              uint64
@@ -314,6 +314,7 @@ func (p *memParams) bandwidths(l *configs.LSU, mem *configs.Memory, cfg MemConfi
 // stores are how stores leave the SM.
 func (p *memParams) stores(l *configs.LSU) {
 	p.storeBuffer = orInt(l.StoreBuffer, 24)
+	p.storeStage = orInt(l.StoreStage, 1)
 	p.storeBurstTicks = ticks(l.StoreBurstSectors) * p.storeSectorTicks
 	p.storeHeaderTicks = p.storeSectorTicks
 	p.storePasses = uint64(orInt(l.StorePasses, 1))

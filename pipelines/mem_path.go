@@ -127,7 +127,7 @@ func NewMemPath(a *configs.Arch, cfg MemConfig) (*MemPath, error) {
 	m := &MemPath{par: p}
 	m.queues = make([]memQueue, p.subPartitions)
 	for i := range m.queues {
-		m.queues[i] = newMemQueue(p.queueDepth, p.lgQueueDepth, p.sharedBuffer)
+		m.queues[i] = newMemQueue(p.queueDepth, p.lgQueueDepth, p.sharedBuffer, p.storeStage)
 	}
 	m.ret = make([]ticks, max(a.Occupancy.MaxWarps, 64))
 	m.missRet = make([]ticks, (p.subPartitions+p.missReturnShare-1)/p.missReturnShare)

@@ -15,12 +15,13 @@ type memQueue struct {
 
 	touched uint64 // room that its stores have taken in the store buffer so far
 
+	staged   leaveRing // stores and atomics behind the port that wait for the SM's store buffer
 	behind   leaveRing // shared-memory atomics between the port and the banks
 	unitFree uint64    // cycle after the last pass of the newest of them
 }
 
-func newMemQueue(depth, lgDepth, behind int) memQueue {
-	return memQueue{behind: newLeaveRing(behind), all: newLeaveRing(depth), lg: newLeaveRing(lgDepth)}
+func newMemQueue(depth, lgDepth, behind, staged int) memQueue {
+	return memQueue{staged: newLeaveRing(staged), behind: newLeaveRing(behind), all: newLeaveRing(depth), lg: newLeaveRing(lgDepth)}
 }
 
 // push notes an entry that leaves at the given cycle.

@@ -44,8 +44,9 @@ func (m *MemPath) accessStore(a MemAccess, t *MemTiming) {
 	groups := m.coalesce(a)
 	n := m.co.n
 	local := e.Space == isa.SpaceLocal
-	m.holdForStore(a, groups)
+	m.holdForStore(a)
 	first, last := m.enter(a, p.globalStorePort[widthIndex(e.Size)], groups*p.storePasses, 16)
+	m.stage(a, last, groups)
 	t.SourcesRead, t.SlotFree = first+p.readDelay, first
 	t.Wavefronts, t.BankConflicts = max(n, int(groups)), max(n-int(groups), 0)
 	t.Level = LevelL2
@@ -231,9 +232,14 @@ func (p *memParams) sectorsOf(bytes [2]uint64) (sectors uint32) {
 // noLine is no line of global memory.
 const noLine = ^uint64(0)
 
-// holdForStore keeps the sub-partition's port until the SM's store buffer has room: a store at the head of the queue
-// holds up what is behind it.
-func (m *MemPath) holdForStore(a MemAccess, words uint64) {
+// holdForStore keeps the sub-partition's port until there is room behind it: a store at the head of the queue holds up what is
+// behind it.
+func (m *MemPath) holdForStore(a MemAccess) {
 	q := &m.queues[a.SubPartition]
-	q.port = max(q.port, m.store.buffer.freeFor(int(words)))
+	q.port = max(q.port, q.staged.freeAt())
+}
+
+// stage notes a store that has passed the port at the given cycle: it waits behind it until the SM's store buffer has room for its words a lane.
+func (m *MemPath) stage(a MemAccess, at, words uint64) {
+	m.queues[a.SubPartition].staged.push(max(at, m.store.buffer.freeFor(int(words))))
 }
