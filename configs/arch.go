@@ -249,7 +249,8 @@ type LSU struct {
 	ReadLatency int `yaml:"read_latency,optional"`
 	// Cycles of the shared unit that a store to global memory takes for each group of lanes; 0: 1.
 	StorePasses int `yaml:"store_passes,optional"`
-	// Stores on their way out: words a lane of warp-stores the SM holds, sectors in flight beyond it.
+	// Stores on their way out: words a lane of warp-stores the SM holds, stores of each sub-partition that wait for that behind its port
+	// (0: 1), sectors in flight beyond.
 	StoreBuffer       int `yaml:"store_buffer,optional"`
 	StoreStage        int `yaml:"store_stage,optional"`
 	StoreBurstSectors int `yaml:"store_burst_sectors,optional"`
@@ -297,11 +298,10 @@ type Memory struct {
 	L2ArrayBytesAll float64 `yaml:"l2_array_bytes_per_cycle_all,optional"`
 	L2ArrayRead     float64 `yaml:"l2_array_read,optional"`
 	L2PartialWrite  float64 `yaml:"l2_partial_write,optional"`
-	L2PartialWindow int     `yaml:"l2_partial_window,optional"` // cycles for which a sector that a warp wrote in part counts as begun: other warps' parts of it cost no more than whole ones
-	L2StoreQueue    int     `yaml:"l2_store_queue,optional"`    // sectors of stores that wait for the data array outside the SM
-	L2DrainQueue    int     `yaml:"l2_drain_queue,optional"`    // of these, as many as the end of a warp does not wait for
-	L2DirtyShare    float64 `yaml:"l2_dirty_share,optional"`    // part of L2 that can hold written data that DRAM lacks, with all SMs active; 0: all
-	L2ArrayQueues   int     `yaml:"l2_array_queues,optional"`   // queues that this SM's share of it acts as; 0: 1
+	L2StoreQueue    int     `yaml:"l2_store_queue,optional"`  // sectors of stores that wait for the data array outside the SM
+	L2DrainQueue    int     `yaml:"l2_drain_queue,optional"`  // of these, as many as the end of a warp does not wait for
+	L2DirtyShare    float64 `yaml:"l2_dirty_share,optional"`  // part of L2 that can hold written data that DRAM lacks, with all SMs active; 0: all
+	L2ArrayQueues   int     `yaml:"l2_array_queues,optional"` // queues that this SM's share of it acts as; 0: 1
 
 	DRAMBytesCycle    float64 `yaml:"dram_bytes_per_cycle"`     // one SM alone
 	DRAMBytesCycleAll float64 `yaml:"dram_bytes_per_cycle_all"` // share with all SMs active; 0: from the board's bandwidth

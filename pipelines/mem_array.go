@@ -7,13 +7,12 @@ import "github.com/sarchlab/smsim/configs"
 // cold launch that moves 52 MB takes as long if it writes a third, a half or two thirds of them, and stores alone run at 20 bytes.
 // The zero value does nothing.
 type arrayParams struct {
-	write     ticks  // one sector that a store writes whole or DRAM brings
-	partial   ticks  // more, for a packet that leaves bytes of a sector unwritten
-	read      ticks  // one sector that a read finds
-	slack     ticks  // for which stores wait outside the SM
-	drain     ticks  // of that, what the end of a warp does not wait for
-	reduction ticks  // one sector of a reduction; 0: reductions take no time of the array
-	window    uint64 // cycles for which a sector that a warp wrote in part counts as begun
+	write     ticks // one sector that a store writes whole or DRAM brings
+	partial   ticks // more, for a packet that leaves bytes of a sector unwritten
+	read      ticks // one sector that a read finds
+	slack     ticks // for which stores wait outside the SM
+	drain     ticks // of that, what the end of a warp does not wait for
+	reduction ticks // one sector of a reduction; 0: reductions take no time of the array
 	queues    int
 }
 
@@ -21,7 +20,6 @@ func newArrayParams(mem *configs.Memory, sectorBytes uint64) (a arrayParams) {
 	a.write = ticksFor(float64(sectorBytes), mem.L2ArrayBytesAll)
 	a.slack = ticks(mem.L2StoreQueue) * a.write
 	a.drain = ticks(mem.L2DrainQueue) * a.write
-	a.window = uint64(max(mem.L2PartialWindow, 0))
 	a.queues = orInt(mem.L2ArrayQueues, 1)
 	a.write *= ticks(a.queues) // a queue is slower by their number
 	a.reduction = ticksFor(mem.ReductionSectorAll, 1) * ticks(a.queues)
@@ -79,50 +77,22 @@ func (m *MemPath) arrayWrite(at ticks) (written ticks) {
 	return written
 }
 
-// arrayStore is the array's time for the fresh sectors of a warp's store to a line. A packet that leaves bytes of a sector unwritten takes
-// longer, unless another warp has begun the sector just before; one that becomes whole while it waits gives that back.
-func (m *MemPath) arrayStore(w *pendingWrite, cycle uint64, fresh, slot int, part uint32) (length ticks) {
+// arrayStore is the array's time for the fresh sectors of a store to a line. A packet that leaves bytes of a sector unwritten takes longer; one that
+// becomes whole while it waits gives that back.
+func (m *MemPath) arrayStore(w *pendingWrite, fresh int, part uint32) (length ticks) {
 	a := &m.par.array
-	if a.write == 0 {
-		return 0
-	}
-	if w.parts.at == 0 || cycle > w.parts.at+a.window {
-		w.parts = parts{}
-	}
-	own := w.parts.begin(part, slot)
 	switch {
+	case a.write == 0:
+		return 0
 	case part == 0 && w.charged:
 		w.charged = false
 		q := m.arrayQueue(w.line)
 		*q -= min(*q, a.partial)
-	case own && !w.charged:
+	case part != 0 && !w.charged:
 		w.charged = true
 		length = a.partial
 	}
-	if part != 0 {
-		w.parts.at = cycle
-	}
 	return length + ticks(fresh)*a.write
-}
-
-// parts are the stores that left bytes of a line's sectors (four at most) unwritten, within window of each other.
-type parts struct {
-	at     uint64 // cycle of the last one
-	writer [4]int // of each sector: slot, plus one, of the warp that began it
-}
-
-// begin notes sectors that a warp writes in part and says whether it was the first to write to one of them.
-func (c *parts) begin(part uint32, slot int) (own bool) {
-	for s := range c.writer {
-		if part>>s&1 == 0 {
-			continue
-		}
-		if c.writer[s] == 0 {
-			c.writer[s] = slot + 1
-		}
-		own = own || c.writer[s] == slot+1
-	}
-	return own
 }
 
 // wholeSectors are the sectors of a line whose bytes are all in the mask.

@@ -46,8 +46,7 @@ func (m *MemPath) accessStore(a MemAccess, t *MemTiming) {
 	local := e.Space == isa.SpaceLocal
 	m.holdForStore(a)
 	first, last := m.enter(a, p.globalStorePort[widthIndex(e.Size)], groups*p.storePasses, 16)
-	m.stage(a, last, groups)
-	t.SourcesRead, t.SlotFree = first+p.readDelay, first
+	t.SourcesRead, t.SlotFree = m.stage(a, first, groups)+p.readDelay, first
 	t.Wavefronts, t.BankConflicts = max(n, int(groups)), max(n-int(groups), 0)
 	t.Level = LevelL2
 	t.Result = last + 1
@@ -108,10 +107,8 @@ type pendingWrite struct {
 	own     uint64    // those of the sub-partition that wrote to it last
 	until   uint64    // cycle until which its packet waits
 	since   uint64    // cycle of the first store
-	parts   parts     // of it that were written lately
-	charged bool      // L2's time for that is booked for the present packet
+	charged bool      // L2's time for sectors that it leaves unwritten in part is booked
 	packet  [2]uint64 // bytes of it
-	slot    int       // warp that wrote to it last
 }
 
 // The table of such lines: sets of ways, found by line number.
@@ -120,15 +117,15 @@ const (
 	combineWays = 4
 )
 
-// combine merges the stores of the line list with earlier ones to the same lines that wait in the SM, of less than a word a lane whichever warp
-// made them, else of the same warp, and returns the link's time for what is new. A line waits for combineCycles after the last store to it, longer while the link is busy with what is before it, until
+// combine merges the stores of the line list with earlier ones to the same lines that wait in the SM, whichever warp made them, and returns the
+// link's time for what is new. A line waits for combineCycles after the last store to it, longer while the link is busy with what is before it, until
 // lines that entered after it have taken the buffer's room, combineLines; a store of less than a word a lane takes twice the room. A sector that waits takes further bytes without
 // another packet, a line further sectors without another header, which carries the byte mask of sectors written in part.
 //
 // Measured on the H200 with stores of bytes and words at lane strides of 16 to 128 bytes, one to 32 warps an SM: back to back, 16 stores of bytes of one warp to 4 or 8 lines leave as one
-// packet, to 16 lines as 16; 8 stores of words to 16 lines as one, to 32 as 8; of four warps to 4 lines each, words as one, bytes one by one. Two warps
-// that write alternate bytes of the same 8 lines share their packets, of 16 lines do not. With 200 cycles between a warp's stores nothing combines.
-// Stores to a waiting line are hits, as Nsight Compute counts them.
+// packet, to 16 lines as 16; 8 stores of words to 16 lines as one, to 32 as 8. Two warps that write alternate bytes of the same 8 lines share their packets, of 16 lines do not; up to 16 warps that
+// write parts of the same sectors of 8 or 16 lines share all of them, of 32 lines none (combineRows in mem_combine_test.go). With 200 cycles between a warp's stores nothing combines.
+// Stores to waiting lines are hits, as Nsight Compute counts them.
 func (m *MemPath) combine(a *MemAccess, local bool, t *MemTiming) (length ticks) {
 	p, q, cycle := &m.par, &m.queues[a.SubPartition], a.Cycle
 	among := m.storing(cycle)
@@ -143,20 +140,13 @@ func (m *MemPath) combine(a *MemAccess, local bool, t *MemTiming) (length ticks)
 		w := m.waiting(l.line)
 		distance := m.entered - w.entered
 		if local {
-			distance = m.touched - w.touched
-			if w.slot == a.Slot {
-				distance = max(distance, (q.touched-w.own)*among)
-			}
+			distance = max(m.touched-w.touched, (q.touched-w.own)*among)
 		}
-		joins := !p.storesApart && w.line == l.line && cycle <= w.until && distance <= p.combineLines && (room > 1 || w.slot == a.Slot)
+		joins := !p.storesApart && w.line == l.line && cycle <= w.until && distance <= p.combineLines
 		if w.line == l.line && cycle <= w.since+p.storeHits {
 			t.L1SectorHits += sectorCount(l.sectors)
 		} else {
-			before := *w
 			*w = pendingWrite{line: l.line, since: cycle}
-			if before.line == l.line {
-				w.parts = before.parts
-			}
 			joins = false
 		}
 		if joins {
@@ -168,12 +158,12 @@ func (m *MemPath) combine(a *MemAccess, local bool, t *MemTiming) (length ticks)
 		w.touched, w.own = m.touched, q.touched
 		m.touched += room
 		q.touched += room
-		w.until, w.slot = max(cycle+p.combineCycles, m.store.free.cycle()), a.Slot
+		w.until = max(cycle+p.combineCycles, m.store.free.cycle())
 		for i := range w.packet {
 			w.packet[i] |= l.mask[i]
 		}
 		part := p.sectorsOf(w.packet) &^ p.wholeSectors(&w.packet)
-		l.array = m.arrayStore(w, cycle, sectorCount(fresh), a.Slot, part)
+		l.array = m.arrayStore(w, sectorCount(fresh), part)
 		if fresh == 0 {
 			continue
 		}
@@ -239,7 +229,10 @@ func (m *MemPath) holdForStore(a MemAccess) {
 	q.port = max(q.port, q.staged.freeAt())
 }
 
-// stage notes a store that has passed the port at the given cycle: it waits behind it until the SM's store buffer has room for its words a lane.
-func (m *MemPath) stage(a MemAccess, at, words uint64) {
-	m.queues[a.SubPartition].staged.push(max(at, m.store.buffer.freeFor(int(words))))
+// stage notes a store that has passed the port at the given cycle and returns when the SM's store buffer has room for its words a lane: until
+// then it waits behind the port and its registers are not read.
+func (m *MemPath) stage(a MemAccess, at, words uint64) (entered uint64) {
+	entered = max(at, m.store.buffer.freeFor(int(words)))
+	m.queues[a.SubPartition].staged.push(entered)
+	return entered
 }

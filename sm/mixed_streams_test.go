@@ -101,7 +101,7 @@ func (r *mixRow) run(a *configs.Arch, li *sass.Listing) (cycles float64, dram in
 
 // TestMixedStreams replays streams that read and write on all SMs at once, below and above the capacity of L2: 452 launches measured
 // with the kernel of mixed_streams_h200.sass (sums of R arrays stored to W; "mix" at full occupancy over 4 to 191 MB, "shape" with
-// few warps, "shift" with addresses off a line's beginning). By default every fourth.
+// few warps, "shift" with addresses off a line's beginning). By default every fourth row and all of "shift", which are few and differ.
 func TestMixedStreams(t *testing.T) {
 	a, err := configs.Load("sm_90", nil)
 	if err != nil {
@@ -113,7 +113,7 @@ func TestMixedStreams(t *testing.T) {
 	}
 	groups := rowErrors{}
 	for i, r := range mixRows(t) {
-		if i%4 != 0 && !*rowsFlag {
+		if i%4 != 0 && r.tag != "shift" && !*rowsFlag {
 			continue
 		}
 		mode := "warm"
@@ -162,4 +162,4 @@ func (r rowErrors) check(t *testing.T, bound func(group string) float64) {
 }
 
 // mixBounds are the largest mean errors of a group, in percent.
-var mixBounds = map[string]float64{"mix": 11, "shape": 12, "shift": 10}
+var mixBounds = map[string]float64{"mix": 11, "shape": 12, "shift": 11}
