@@ -426,7 +426,7 @@ func TestIndexedBranch(t *testing.T) {
 		override string
 	}{
 		{"one target", isa.R(isa.RZ), 40, 0, 0, 1, "control_flow.indexed_branch=30"},
-		{"a target for each lane", isa.R(0), 40, 74, 74, 32, "control_flow.indexed_branch=30"},
+		{"a target for each lane", isa.R(0), 40, 64, 64, 32, "control_flow.indexed_branch=30"},
 		{"branch unit without that cost", isa.R(0), 10, 25, 25 + 35, 32, "control_flow.indexed_branch=0"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
