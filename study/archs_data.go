@@ -249,12 +249,22 @@ func DiffArchs(w io.Writer, nameA, nameB, filter, format string) error {
 	return t.err
 }
 
+// idleNumbers says which of an architecture's numbers another one keeps from ever deciding.
+func idleNumbers(a *configs.Arch) []string {
+	o := &a.Occupancy
+	if warps := o.MaxThreads / 32; warps < o.MaxWarps {
+		return []string{fmt.Sprintf("occupancy.max_threads: %d threads are %d warps, so the rest of occupancy.max_warps: %d stays empty. Change both for an SM with more or fewer warps.", o.MaxThreads, warps, o.MaxWarps)}
+	}
+	return nil
+}
+
 // ArchCheck is what a check of an architecture file found.
 type ArchCheck struct {
 	File string `json:"file"`
 	ArchSummary
 	Base    string       `json:"base,omitempty"`
-	Changes []ArchChange `json:"changes"` // against the base; A is the base's number
+	Changes []ArchChange `json:"changes"`         // against the base; A is the base's number
+	Notes   []string     `json:"notes,omitempty"` // numbers without effect
 }
 
 // CheckArch loads a user's architecture through the checks that the bundled ones pass, and lists what it changes in its base.
@@ -278,6 +288,7 @@ func CheckArch(w io.Writer, file, format string) error {
 			c.Changes = append(c.Changes, ArchChange{d.Path, archKey(d.A), archKey(d.B)})
 		}
 	}
+	c.Notes = idleNumbers(a)
 	if format == "json" {
 		return page.JSON(w, c)
 	}
@@ -299,6 +310,10 @@ func CheckArch(w io.Writer, file, format string) error {
 			tw.AppendRow(row)
 		}
 		t.table("", tw)
+	}
+	for _, n := range c.Notes {
+		t.printf("\n")
+		t.paragraph(n, "")
 	}
 	if n := len(a.Disowned); n > 0 {
 		t.printf("\n")

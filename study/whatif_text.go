@@ -31,6 +31,7 @@ func writeWhatIfText(w io.Writer, x *WhatIf) error {
 		rep.Runs = append(rep.Runs, x.Responses[i].Base)
 	}
 	t.notes(rep)
+	t.paragraph("That is of the kernel before. What a change gives is the model's answer to a number of your own: nobody measured such hardware.", "  ")
 	return t.err
 }
 

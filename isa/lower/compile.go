@@ -101,6 +101,9 @@ func compile(m *ptx.Module, src *ptx.Func, t *isa.Target, opt Options, how strat
 	if m.SM > t.SM {
 		p.Notes = append(p.Notes, fmt.Sprintf("%s is written for sm_%d; every instruction of %s could be lowered to %s", m.File, m.SM, src.Name, t.Name))
 	}
+	if len(f.link.emulated) > 0 {
+		p.Notes = append(p.Notes, f.link.emulatedNote(t))
+	}
 	limit := f.registerLimit(opt) - f.systemRegs()
 	regs, err := f.link.back(opt, limit)
 	if err != nil {

@@ -28,6 +28,7 @@ type unitInfo struct {
 	routines  map[routineKey]int   // units of division routines
 	calls     map[int]map[int]bool // unit -> units it calls by name
 	pointer   map[int]bool         // units with calls through pointers
+	emulated  []string             // instructions that ptxas takes for later targets only
 }
 
 // funcAddress is the address of a function inside initialised data.

@@ -2,10 +2,12 @@ package lower
 
 import (
 	_ "embed"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/sarchlab/smsim/isa"
 	"github.com/sarchlab/smsim/isa/ptx"
 )
 
@@ -135,6 +137,27 @@ func (b *builder) checkGates(in *ptx.Instr) {
 	case sm > 0:
 		b.fail(in.Pos, "%s needs .target sm_%d or newer; the module says .target %s", name, sm, m.Target).Advise(gateHint)
 	}
+}
+
+// noteEmulated notes that ptxas takes the instruction for later targets only than the one compiled for, where others stand for it.
+func (b *builder) noteEmulated(in *ptx.Instr) {
+	from := 0
+	for i := range gates {
+		if g := &gates[i]; g.sm > max(from, b.f.t.SM) && g.sm <= b.f.m.SM && g.matches(in) && (!g.predicate || b.lastIsPredicate(in)) {
+			from = g.sm
+		}
+	}
+	if from > 0 {
+		if text := fmt.Sprintf("%s (sm_%d)", in.Name(), from); !slices.Contains(b.f.link.emulated, text) {
+			b.f.link.emulated = append(b.f.link.emulated, text)
+		}
+	}
+}
+
+// emulatedNote says which instructions that are.
+func (u *unitInfo) emulatedNote(t *isa.Target) string {
+	slices.Sort(u.emulated)
+	return fmt.Sprintf("ptxas takes for later targets only: %s; for %s other instructions stand for them here", strings.Join(u.emulated, ", "), t.Name)
 }
 
 func (b *builder) lastIsPredicate(in *ptx.Instr) bool {

@@ -112,6 +112,7 @@ func (c *compiler) instr(in *ptx.Instr, s *scope) {
 	}
 	if err == nil && b.err == nil {
 		b.checkGates(in)
+		b.noteEmulated(in)
 	}
 	if err == nil {
 		err = b.err

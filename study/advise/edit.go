@@ -187,20 +187,26 @@ var needs = []struct {
 	{"add", "cc", 20, 12}, {"sad", "", 10, 10}, {"add", "s16x2", 90, 80}, {"add", "u16x2", 90, 80}, {"min", "s16x2", 90, 80}, {"min", "u16x2", 90, 80}, {"max", "s16x2", 90, 80}, {"max", "u16x2", 90, 80},
 }
 
-// raiseTarget makes the module's target and version new enough for its instructions.
-func (k *kernel) raiseTarget() {
+// needed are the first target and PTX version (times ten) that have all such instructions of the kernel.
+func (k *kernel) needed() (sm, version int) {
 	edit(k.fn.Body, func(in *ptx.Instr) []*ptx.Instr {
 		for _, x := range needs {
-			if in.Op != x.op || x.mod != "" && !in.Has(x.mod) {
-				continue
-			}
-			if k.mod.SM < x.sm {
-				k.mod.SM, k.mod.Target = x.sm, fmt.Sprintf("sm_%d", x.sm)
-			}
-			if 10*k.mod.Major+k.mod.Minor < x.version {
-				k.mod.Major, k.mod.Minor = x.version/10, x.version%10
+			if in.Op == x.op && (x.mod == "" || in.Has(x.mod)) {
+				sm, version = max(sm, x.sm), max(version, x.version)
 			}
 		}
 		return []*ptx.Instr{in}
 	})
+	return sm, version
+}
+
+// raiseTarget makes the module's target and version new enough for its instructions.
+func (k *kernel) raiseTarget() {
+	sm, version := k.needed()
+	if k.mod.SM < sm {
+		k.mod.SM, k.mod.Target = sm, fmt.Sprintf("sm_%d", sm)
+	}
+	if 10*k.mod.Major+k.mod.Minor < version {
+		k.mod.Major, k.mod.Minor = version/10, version%10
+	}
 }

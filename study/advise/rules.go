@@ -54,7 +54,7 @@ type Change struct {
 	Text  string   // the rewritten module
 
 	silent bool // reported only where it matters
-	needs  int  // target that the rewritten text needs, 90 for sm_90, where that is above the original's; 0: none
+	needs  int  // first target that has all instructions of the rewritten text, 90 for sm_90, if those of the original are older; 0: none
 }
 
 // Rewrite applies one rule to a kernel of a PTX text; nil if there is nothing to apply it to. params holds launch values of
@@ -96,12 +96,12 @@ func Rewrite(file string, text []byte, entry string, params map[string]uint64, r
 	}
 	sortPlaces(c.Lines)
 	var fits []launchParam
-	before := m.SM
+	before, _ := k.needed()
 	if c.Text, fits, err = k.rewrite(sites, n); err != nil {
 		return nil, err
 	}
-	if m.SM > before {
-		c.needs = m.SM
+	if after, _ := k.needed(); after > before {
+		c.needs = after
 	}
 	fast = both(fast, fits)
 	// Divisors that are the block's size are everywhere.

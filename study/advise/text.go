@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -165,7 +166,7 @@ func (a *Advice) textTogether(b *strings.Builder) {
 		}
 	}
 	if len(t.Rules) == 0 || len(changing) == 0 && somewhere {
-		b.WriteString("\n" + page.Paragraph("", "Nothing to improve on all of these architectures: no rewrite gains on one of them without losing on another."))
+		b.WriteString("\n" + page.Paragraph("", "Nothing to improve on all of these architectures: no rewrite gains on one of them that neither loses on another nor is too new for it."))
 		return
 	}
 	if len(changing) == 0 {
@@ -207,6 +208,10 @@ func (a *Advice) textChange(b *strings.Builder) {
 		if !ran {
 			continue
 		}
+		if from := a.subjectFrom(); from > smOf(arch) {
+			b.WriteString(page.Paragraph(fmt.Sprintf("  %-8s ", arch), fmt.Sprintf("another target: PTX has this from sm_%d on", from)))
+			continue
+		}
 		b.WriteString(page.Paragraph(fmt.Sprintf("  %-8s ", arch), strings.Join(a.changes(arch), "; ")))
 		var cells []string
 		for _, p := range w.Points {
@@ -221,6 +226,16 @@ func (a *Advice) textChange(b *strings.Builder) {
 			b.WriteString(page.Paragraph("             ", "independent pieces of its work a thread: "+strings.Join(cells, ", ")))
 		}
 	}
+}
+
+// subjectFrom is the first target that has all that the rules asked about write.
+func (a *Advice) subjectFrom() (sm int) {
+	for i := range a.Rewrites {
+		if r := &a.Rewrites[i]; r.change != nil && slices.Contains(a.Subject, r.Rule) {
+			sm = max(sm, r.change.needs)
+		}
+	}
+	return sm
 }
 
 // changes are the answers for an architecture: resident warps, then independent work.
