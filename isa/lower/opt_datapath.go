@@ -94,8 +94,18 @@ func uniformTwin(in *isa.Inst) isa.Op {
 		return isa.OpUMOV
 	case in.Op == isa.OpS2R && blockIndex(in.Src[0].Reg):
 		return isa.OpS2UR
+	case narrowConstant(in):
+		return isa.OpULDC
+	case in.Op == isa.OpPRMT && in.Mod.Flags&^modKeep == 0 && in.Mod.Sub == isa.SubNone:
+		return isa.OpUPRMT
 	}
 	return isa.OpNone
+}
+
+// narrowConstant says that the instruction loads a byte or half word from a fixed place of a constant bank. All 33 such loads in
+// ptxas's code are on the uniform datapath.
+func narrowConstant(in *isa.Inst) bool {
+	return in.Op == isa.OpLDC && (in.Mod.Size == 1 || in.Mod.Size == 2) && in.Src[0].Kind == isa.KindConst && in.Src[0].Reg == isa.RZ && in.Src[0].Flags == 0
 }
 
 // blockIndex says that a special register is one of the block's coordinates.
@@ -209,7 +219,7 @@ func (d *datapath) uniform(r isa.Reg) bool {
 		for _, o := range w.in.Src[:w.in.NSrc] {
 			switch {
 			case o.Kind == isa.KindPred && o.Reg == isa.PT, o.Kind == isa.KindImm && o.Imm < dynamicShared/2, o.Kind == isa.KindSpecial:
-			case o.Kind == isa.KindReg && o.Reg == isa.RZ:
+			case o.Kind == isa.KindReg && o.Reg == isa.RZ, narrowConstant(w.in):
 			case o.Kind == isa.KindConst && o.Reg == isa.RZ && o.Flags&^(isa.Neg|isa.Inv) == 0 && o.Bank == 0:
 				o.Flags = 0
 				if !d.all && d.general[o] != nil {

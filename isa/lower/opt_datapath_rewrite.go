@@ -106,15 +106,22 @@ func (d *datapath) toUniform(in *isa.Inst, reg map[isa.Reg]isa.Reg) {
 		*in = d.f.uniformLoad(in.Dst[0].Reg, in.Src[0], in.Pos)
 		return
 	}
-	in.Op = to
+	if in.Op = to; to == isa.OpULDC {
+		in.Op = d.f.uniformConstantLoad()
+	}
+}
+
+// uniformConstantLoad is the target's load of a constant into a uniform register.
+func (f *fn) uniformConstantLoad() isa.Op {
+	if f.t.Has(isa.OpULDC) {
+		return isa.OpULDC
+	}
+	return isa.OpLDCU
 }
 
 // uniformLoad loads a word of a constant bank into a uniform register.
 func (f *fn) uniformLoad(u isa.Reg, c isa.Operand, pos isa.SourcePos) isa.Inst {
-	in := isa.Inst{Op: isa.OpULDC, NDst: 1, NSrc: 1, Pos: pos}
-	if !f.t.Has(isa.OpULDC) {
-		in.Op = isa.OpLDCU
-	}
+	in := isa.Inst{Op: f.uniformConstantLoad(), NDst: 1, NSrc: 1, Pos: pos}
 	in.Mod.Size = 4
 	in.Dst[0], in.Src[0] = isa.UR(u), c
 	return in
