@@ -105,3 +105,15 @@ func TestLimit(t *testing.T) {
 		}
 	}
 }
+
+// TestSlowestLevel: few misses outweigh many hits.
+func TestSlowestLevel(t *testing.T) {
+	for _, c := range []struct {
+		l1, l2 float64
+		want   string
+	}{{1, 0, "L1"}, {0.95, 1, "L1"}, {0.85, 1, "L2"}, {0.85, 0, "DRAM"}, {0.2, 0.9, "L2"}, {0, 0.2, "DRAM"}} {
+		if got := slowestLevel(&sim.MemoryUse{L1HitRate: c.l1, L2HitRate: c.l2}); got != c.want {
+			t.Errorf("L1 hits %g, L2 hits %g: %s, want %s", c.l1, c.l2, got, c.want)
+		}
+	}
+}
