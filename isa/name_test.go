@@ -18,7 +18,7 @@ func TestNames(t *testing.T) {
 			t.Errorf("%s: found %v %v", c, got, ok)
 		}
 	}
-	for r := range isa.SREnvReg {
+	for r := range isa.SpecialReg(isa.NumSpecialRegs) {
 		if name := isa.SpecialName(r); name == "" {
 			t.Errorf("special register %d has no name", r)
 		} else if got, ok := isa.SpecialByName(name); !ok || got != r {

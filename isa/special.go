@@ -1,5 +1,7 @@
 package isa
 
+import "fmt"
+
 // SpecialReg numbers a special register; an Operand of KindSpecial carries it in Reg.
 type SpecialReg = Reg
 
@@ -51,7 +53,7 @@ const (
 	NumSpecialRegs = SREnvReg + 32
 )
 
-var specialNames = [NumSpecialRegs]string{
+var specialNames = [SREnvReg]string{
 	SRZ: "SRZ", SRLaneID: "SR_LANEID", SRTidX: "SR_TID.X", SRTidY: "SR_TID.Y", SRTidZ: "SR_TID.Z",
 	SRCtaidX: "SR_CTAID.X", SRCtaidY: "SR_CTAID.Y", SRCtaidZ: "SR_CTAID.Z",
 	SRNtidX: "SR_NTID.X", SRNtidY: "SR_NTID.Y", SRNtidZ: "SR_NTID.Z",
@@ -60,7 +62,7 @@ var specialNames = [NumSpecialRegs]string{
 	SRClockLo: "SR_CLOCKLO", SRClockHi: "SR_CLOCKHI", SRGlobalTimerLo: "SR_GLOBALTIMERLO", SRGlobalTimerHi: "SR_GLOBALTIMERHI",
 	SREqMask: "SR_EQMASK", SRLtMask: "SR_LTMASK", SRLeMask: "SR_LEMASK", SRGtMask: "SR_GTMASK", SRGeMask: "SR_GEMASK",
 	SRCgaCtaID: "SR_CgaCtaId", SRActiveMask: "SR_ACTIVEMASK", SRSharedWindow: "SR_SWINHI", SRLocalWindow: "SR_LWINHI",
-	SRSharedSize: "SR_SMEMSZ", SRDynamicSharedSize: "SR_DYNSMEMSZ", SREnvReg: "SR_ENVREG0",
+	SRSharedSize: "SR_SMEMSZ", SRDynamicSharedSize: "SR_DYNSMEMSZ",
 	SRTid: "SR_TID", SRSharedWindowLo: "SR_SWINLO", SRLocalWindowLo: "SR_LWINLO", SRTotalSharedSize: "SR_TOTSMEMSZ",
 	SRClusterCtaID: "SR_CLUSTERID", SRVirtCfg: "SR_VIRTCFG", SRCgaSize: "SR_CgaSize",
 }
@@ -76,17 +78,23 @@ func LaneSpecial(r SpecialReg) bool {
 
 // SpecialName is the special register's name in a listing, "" for a number out of range.
 func SpecialName(r SpecialReg) string {
-	if r < NumSpecialRegs {
-		return specialNames[r]
+	switch {
+	case r >= NumSpecialRegs:
+		return ""
+	case r >= SREnvReg:
+		return fmt.Sprintf("%s%d", envRegs, r-SREnvReg)
 	}
-	return ""
+	return specialNames[r]
 }
+
+// envRegs begins the names of %envreg0 to 31.
+const envRegs = "SR_ENVREG"
 
 // SpecialByName finds a special register by its listing name.
 func SpecialByName(name string) (SpecialReg, bool) {
-	for r, n := range specialNames {
-		if n == name && n != "" {
-			return SpecialReg(r), true
+	for r := range SpecialReg(NumSpecialRegs) {
+		if n := SpecialName(r); n == name && n != "" {
+			return r, true
 		}
 	}
 	return 0, false
