@@ -336,7 +336,7 @@ func roofline(rep *Report, runs []Run, title string) (*plots.Roofline, error) {
 	ceilings := []plots.Ceiling{{Name: "issue", Ops: lanes / float64(max(1, a.SM.IssueInterval))}}
 	for _, name := range integerPipes(runs) {
 		if rate := pipeRate(runs, name); rate > 0 {
-			ceilings = append(ceilings, plots.Ceiling{Name: name + " pipe", Ops: rate})
+			ceilings = append(ceilings, plots.Ceiling{Name: name + " pipe alone", Ops: rate})
 		}
 	}
 	share := a.Memory.L2BytesCycleAll

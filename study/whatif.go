@@ -53,6 +53,8 @@ type Point struct {
 	Cycles      uint64      `json:"cycles"`
 	IPC         float64     `json:"ipc"`
 	Limiter     sim.Limiter `json:"limiter"`
+	Confidence  string      `json:"confidence,omitempty"`  // as a run with the same overrides has it: assumed where the kernel feels a changed number
+	OwnNumbers  []string    `json:"own_numbers,omitempty"` // the changed numbers that the kernel could feel
 	Registers   int         `json:"registers"`
 	Occupancy   float64     `json:"occupancy_achieved"`
 	Rescheduled bool        `json:"stall_counts_recomputed"` // or the program compiled anew
@@ -407,6 +409,7 @@ func (b *bench) point(base *Run, changes []Change, row []string, explain bool) P
 	}
 	p.run, p.Rescheduled, p.Followed = run, rescheduled, followed(base, run)
 	p.Cycles, p.IPC, p.Limiter, p.Registers, p.Occupancy = run.Cycles, run.IPC, run.Limiter, run.Registers, run.Occupancy.Achieved
+	p.Confidence, p.OwnNumbers = run.Confidence, run.OwnNumbers
 	p.SpeedUp = float64(base.Cycles) / float64(max(1, run.Cycles))
 	// The SM may run another share of the grid (sms), so that outputs are compared only where the same blocks ran.
 	p.SameOutputs = slices.EqualFunc(base.ran, run.ran, func(x, y Output) bool { return x.FNV1a64 == y.FNV1a64 })

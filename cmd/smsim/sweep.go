@@ -18,6 +18,7 @@ import (
 
 	"github.com/sarchlab/smsim/study"
 	"github.com/sarchlab/smsim/study/sweepdb"
+	"github.com/sarchlab/smsim/workloads"
 )
 
 // workerCommand is the hidden command of the processes that run a sweep's points.
@@ -74,6 +75,10 @@ func sweep(cmd *cobra.Command, name string) error {
 	name, text, err := readInput(name, cmd.InOrStdin())
 	if err != nil {
 		return err
+	}
+	if workloads.Recognise(name, text) != workloads.TextOther {
+		return &study.InputError{Err: fmt.Errorf("%s is a kernel, not a sweep file: write a sweep file (YAML, docs/sweep.md) whose runs name it, "+
+			"or change numbers of one kernel with smsim whatif %s --set KEY=V1,V2", name, name)}
 	}
 	s, err := study.DecodeSweep(name, text)
 	if err != nil {
