@@ -1,6 +1,7 @@
 package pipelines
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/sarchlab/smsim/isa"
@@ -53,26 +54,38 @@ func TestArray(t *testing.T) {
 	}
 }
 
-// TestReadWaitsAtSlice: a read that hits comes as much later as its slice's queue is busy, and no later for what the others have.
+// TestReadWaitsAtSlice: a read that hits comes as much later as its slice's array or input is busy, and no later for what the others have.
+// What DRAM brings does not pass the input.
 func TestReadWaitsAtSlice(t *testing.T) {
 	const line, at = page / 128, 1000
-	fetch := func(busy uint64, other bool) uint64 {
-		m := newPath(t, chipConfig(1<<20, 1<<20, true))
-		for q := range m.far.array {
-			if own := &m.far.array[q] == m.arrayQueue(line); own != other {
-				m.far.array[q] = ticks(at+busy) * ticksCycle
+	fetch := func(busy uint64, place func(*memFar) *sliceQueues, other, cold bool) uint64 {
+		m := newPath(t, chipConfig(1<<20, 1<<20, !cold))
+		s := place(&m.far)
+		for q := range s.free {
+			if own := &s.free[q] == s.queue(line); own != other {
+				s.free[q] = ticks(at+busy) * ticksCycle
 			}
 		}
 		return m.fetch(line, 0xf, at, &MemAccess{}, &MemTiming{})
 	}
-	free := fetch(0, false)
+	array, input := func(f *memFar) *sliceQueues { return &f.array }, func(f *memFar) *sliceQueues { return &f.input }
+	free, miss := fetch(0, array, false, false), fetch(0, array, false, true)
 	for _, busy := range []uint64{1, 7, 200} {
-		if got := fetch(busy, false); got != free+busy {
-			t.Errorf("slice busy for %d cycles: data at %d, want %d", busy, got, free+busy)
+		for name, place := range map[string]func(*memFar) *sliceQueues{"array": array, "input": input} {
+			if got := fetch(busy, place, false, false); got != free+busy {
+				t.Errorf("slice's %s busy for %d cycles: data at %d, want %d", name, busy, got, free+busy)
+			}
+			if got := fetch(busy, place, true, false); got != free {
+				t.Errorf("other slices' %s busy for %d cycles: data at %d, want %d", name, busy, got, free)
+			}
 		}
-		if got := fetch(busy, true); got != free {
-			t.Errorf("other slices busy for %d cycles: data at %d, want %d", busy, got, free)
-		}
+	}
+	const busy = 5000
+	if got := fetch(busy, input, false, true); got != miss {
+		t.Errorf("input busy: DRAM's data at %d, want %d", got, miss)
+	}
+	if got := fetch(busy, array, false, true); got < at+busy {
+		t.Errorf("array busy until %d: DRAM's data at %d", at+busy, got)
 	}
 }
 
@@ -107,10 +120,10 @@ func TestPartialWrites(t *testing.T) {
 		}
 		var got ticks
 		for i := 0; i < m.co.n; i++ {
-			got += m.co.lines[i].array
+			got += m.co.lines[i].array + m.co.lines[i].partial
 		}
 		if got != c.want {
-			t.Errorf("%s: %d ticks of the array, want %d", c.name, got, c.want)
+			t.Errorf("%s: %d ticks of the input, want %d", c.name, got, c.want)
 		}
 	}
 	// The even words of a line, then the odd ones, are the line.
@@ -121,17 +134,10 @@ func TestPartialWrites(t *testing.T) {
 		return s
 	}
 	m.Access(half(0))
-	before := m.far.array[0]
-	for _, q := range m.far.array {
-		before = max(before, q)
-	}
+	before := slices.Max(m.far.input.free)
 	m.Access(half(4))
-	after := ticks(0)
-	for _, q := range m.far.array {
-		after = max(after, q)
-	}
-	if before-after != part {
-		t.Errorf("completing four sectors changes the array's time by %d ticks, want %d back", before-after, part)
+	if after := slices.Max(m.far.input.free); before-after != part {
+		t.Errorf("completing four sectors changes the input's time by %d ticks, want %d back", before-after, part)
 	}
 }
 

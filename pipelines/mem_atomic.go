@@ -48,7 +48,9 @@ func (m *MemPath) accessAtomic(a MemAccess, t *MemTiming) {
 				shared = true
 				served = max(served, m.atomicSlice(l.line, c, cas, now))
 			} else if spread {
-				m.bookEvenly(max(now, m.store.free), ticks(float64(c)*m.hotSlices(l.line)*float64(p.array.reduction)))
+				at, length := max(now, m.store.free), ticks(float64(c)*m.hotSlices(l.line)*float64(p.array.reduction))
+				m.far.input.bookEvenly(at, length)
+				m.far.array.bookEvenly(at, length)
 			}
 			length += ticks(c) * sector
 			if c > 1 || !reduction {
@@ -68,8 +70,8 @@ func (m *MemPath) accessAtomic(a MemAccess, t *MemTiming) {
 		m.store.free = max(m.store.free, served-min(served, p.array.slack))
 	}
 	if spread && !shared {
-		gone = max(gone, m.far.arrayAll.cycle())
-		m.store.free = max(m.store.free, m.far.arrayAll-min(m.far.arrayAll, p.array.slack))
+		gone = max(gone, m.slicesBusy().cycle())
+		m.store.free = max(m.store.free, m.slicesBusy()-min(m.slicesBusy(), p.array.slack))
 	}
 	latency := p.atomicLatency
 	if t.L2SectorHits < t.L2Sectors {

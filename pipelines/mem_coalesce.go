@@ -7,7 +7,8 @@ type lineReq struct {
 	line    uint64    // address / line size
 	sectors uint32    // touched sectors of the line, bit i: bytes [i*sector, (i+1)*sector)
 	mask    [2]uint64 // bytes touched, of the first 128; filled for stores
-	array   ticks     // L2's data array takes for a store's part of it
+	array   ticks     // L2's data array takes for a store's part of it,
+	partial ticks     // the input of the slice more than that
 	bytes   uint32    // bytes of lanes in it, the same byte counted for every lane that touches it
 }
 

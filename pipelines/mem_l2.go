@@ -4,15 +4,15 @@ import "math/bits"
 
 // memFar is what an SM sees of L2 and DRAM: two servers with this SM's share of bandwidth.
 type memFar struct {
-	requests []ticks    // next free time of each queue of L2's slices for requests
-	array    []ticks    // next free time of each queue of L2's data array, see arrayParams
-	arrayAll ticks      // the same of all queues together
-	dramAll  ticks      // of DRAM, likewise
-	toWrite  []int      // sectors to be written back, by queue of DRAM
-	slices   []ticks    // next free time of each slice's atomic unit
-	places   [64]uint64 // places in the slices that this SM's reductions use, a bit each by hash
-	placed   int        // their number
-	dramFree []ticks    // next free time of each queue of DRAM, see memParams.dramQueues
+	requests []ticks     // next free time of each queue of L2's slices for requests
+	array    sliceQueues // L2's data array and
+	input    sliceQueues // the requests on their way to it, see arrayParams
+	dramAll  ticks       // of DRAM, likewise
+	toWrite  []int       // sectors to be written back, by queue of DRAM
+	slices   []ticks     // next free time of each slice's atomic unit
+	places   [64]uint64  // places in the slices that this SM's reductions use, a bit each by hash
+	placed   int         // their number
+	dramFree []ticks     // next free time of each queue of DRAM, see memParams.dramQueues
 }
 
 // fetch reads sectors of a line from L2 or DRAM; the request leaves the SM at the given cycle. It returns when the last
@@ -41,11 +41,11 @@ func (m *MemPath) fetch(line uint64, sectors uint32, at uint64, a *MemAccess, t 
 		latency = p.l2LatencyFar
 		done = start + ticks(n-1)*p.l2SectorTicks + ticks(latency+jitter(line, p.l2Jitter))*ticksCycle
 	}
-	delay := m.arrayRead(line, max(n-own, 0), own, now)
+	fill, hit := m.arrayRead(line, max(n-own, 0), own, now)
 	if own > 0 {
 		t.Level = max(t.Level, LevelDRAM)
 		// DRAM's data waits for the array where that has more to do than DRAM.
-		done = max(done, m.fromDRAM(line, own, now), now+delay+ticks(own-1)*p.dramSectorTicks+ticks(p.dramLatency+jitter(line, p.dramJitter))*ticksCycle)
+		done = max(done, m.fromDRAM(line, own, now), now+fill+ticks(own-1)*p.dramSectorTicks+ticks(p.dramLatency+jitter(line, p.dramJitter))*ticksCycle)
 		if m.entry != nil {
 			m.entry.ready = max(m.entry.ready, done.cycle())
 		}
@@ -61,7 +61,7 @@ func (m *MemPath) fetch(line uint64, sectors uint32, at uint64, a *MemAccess, t 
 			done = max(done, ticks(m.entry.ready)*ticksCycle)
 		}
 		// The slice answers in turn, behind what it has to write.
-		done = max(done, now+delay+ticks(n-1)*p.l2SectorTicks+ticks(latency+jitter(line, p.l2Jitter))*ticksCycle)
+		done = max(done, now+hit+ticks(n-1)*p.l2SectorTicks+ticks(latency+jitter(line, p.l2Jitter))*ticksCycle)
 	}
 	return done.cycle()
 }

@@ -34,7 +34,7 @@ func (m *MemPath) left() uint64 {
 	if a.write == 0 {
 		return 0
 	}
-	return max(m.store.free, m.far.arrayAll-min(m.far.arrayAll, a.drain)).cycle()
+	return max(m.store.free, m.slicesBusy()-min(m.slicesBusy(), a.drain)).cycle()
 }
 
 // accessStore is a store to global or local memory. Both are written through to L2. Global stores are not allocated in L1; a line that
@@ -71,7 +71,7 @@ func (m *MemPath) accessStore(a MemAccess, t *MemTiming) {
 	if p.array.write > 0 {
 		// With all SMs active the store waits for L2's data array, a part of that time outside the SM.
 		gone = m.arrayWrite(m.store.free).cycle()
-		busy := max(m.far.arrayAll, m.far.dramAll) // written data that has to leave L2 holds up what comes
+		busy := max(m.slicesBusy(), m.far.dramAll) // written data that has to leave L2 holds up what comes
 		m.store.free = max(m.store.free, busy-min(busy, p.array.slack))
 	}
 	t.Left = m.left()
@@ -163,7 +163,7 @@ func (m *MemPath) combine(a *MemAccess, local bool, t *MemTiming) (length ticks)
 			w.packet[i] |= l.mask[i]
 		}
 		part := p.sectorsOf(w.packet) &^ p.wholeSectors(&w.packet)
-		l.array = m.arrayStore(w, sectorCount(fresh), part)
+		l.array, l.partial = m.arrayStore(w, sectorCount(fresh), part)
 		if fresh == 0 {
 			continue
 		}
