@@ -69,6 +69,8 @@ type Result struct {
 	IssueSlots IssueSlots   `json:"issue_slots"`
 	Occupancy  Occupancy    `json:"occupancy"`
 	Memory     MemoryUse    `json:"memory"`
+	// Latencies are the cycles of a dependent load from each level of the memory, without contention.
+	Latencies Latencies `json:"-"`
 	// MemoryCeiling is the most bytes a cycle that DRAM gives this SM in this launch; 0: unknown.
 	MemoryCeiling float64 `json:"memory_ceiling_bytes_per_cycle"`
 	// L2Ceiling is the most bytes a cycle that this SM reads from L2 in this launch; 0: unknown.
@@ -133,6 +135,11 @@ type Occupancy struct {
 	// Limiter is the resource that stops the next block: warps, blocks, registers, shared. A grid that gives the SM
 	// fewer blocks than fit (Result.BlocksRun) does not count here.
 	Limiter string `json:"limiter"`
+}
+
+// Latencies are cycles from a load's issue to that of an instruction that needs its data, by the level that has it.
+type Latencies struct {
+	L1, L2, DRAM int
 }
 
 // MemoryUse holds the memory counters.

@@ -101,6 +101,7 @@ func (s *SM) describe(a *configs.Arch, p *isa.Program, l *isa.Launch, opt *Optio
 		}
 		d.Pipes = append(d.Pipes, observe.Pipe{Name: spec.name, Instances: n})
 	}
+	d.Latencies = sim.Latencies{L1: a.LSU.L1Latency, L2: a.Memory.L2Latency, DRAM: a.Memory.DRAMLatency}
 	d.DRAMBytesCycle, d.L2BytesCycle = a.Memory.DRAMBytesCycle, a.Memory.L2BytesCycle
 	if opt.AllSMsActive {
 		if a.Memory.L2BytesCycleAll > 0 {

@@ -141,6 +141,9 @@ func (b *builder) checkGates(in *ptx.Instr) {
 
 // noteEmulated notes that ptxas takes the instruction for later targets only than the one compiled for, where others stand for it.
 func (b *builder) noteEmulated(in *ptx.Instr) {
+	if b.f.m.SM <= b.f.t.SM {
+		return
+	}
 	from := 0
 	for i := range gates {
 		if g := &gates[i]; g.sm > max(from, b.f.t.SM) && g.sm <= b.f.m.SM && g.matches(in) && (!g.predicate || b.lastIsPredicate(in)) {

@@ -57,7 +57,7 @@ func (s *scheduler) list(in, out bitset) []int32 {
 			}
 			c.over[0] = c.delta[0] > 0 && pressure[0]+min(waiting, maxWaiting)+c.delta[0] > target
 			c.over[1] = c.delta[1] > 0 && pressure[1]+c.delta[1] > allPredicates
-			if best < 0 || c.better(&bestKey, s.idle) {
+			if best < 0 || c.better(&bestKey, s.inOrder) {
 				best, bestKey = k, c
 			}
 		}
@@ -148,8 +148,8 @@ type candidate struct {
 	over        [2]bool // it would need more of them than the scheduler wants
 }
 
-// better says that the candidate comes first; idle, that latencies do not count where registers are short.
-func (c *candidate) better(o *candidate, idle bool) bool {
+// better says that the candidate comes first; with inOrder the program's order counts and not latencies where registers are short.
+func (c *candidate) better(o *candidate, inOrder bool) bool {
 	for _, k := range [2]int{1, 0} {
 		if c.over[k] != o.over[k] {
 			return !c.over[k]
@@ -158,7 +158,7 @@ func (c *candidate) better(o *candidate, idle bool) bool {
 			if c.delta[k] != o.delta[k] {
 				return c.delta[k] < o.delta[k]
 			}
-			if idle {
+			if inOrder {
 				return c.index > o.index
 			}
 			break

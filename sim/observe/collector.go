@@ -26,6 +26,7 @@ type Machine struct {
 	SubPartitions                       int
 	IssueInterval                       int
 	Pipes                               []Pipe
+	Latencies                           sim.Latencies
 	DRAMBytesCycle                      float64  // most that DRAM gives this SM; 0: unknown
 	L2BytesCycle                        float64  // most that this SM reads from L2; 0: unknown
 	LSU                                 int      // pipe whose passes the memory records count; -1: none
@@ -284,7 +285,7 @@ func (c *Collector) Result(cycles uint64) (*sim.Result, error) {
 		BlocksRun: m.Blocks, SharedBytes: m.SharedBytes, Registers: p.Regs, ControlOrigin: "computed",
 		Cycles: cycles, TimeUS: float64(cycles) / m.ClockMHz, ClockMHz: m.ClockMHz,
 		WarpInstructions: c.warps, ThreadInstructions: c.threads, IPC: float64(c.warps) / float64(cycles),
-		MemoryCeiling: m.DRAMBytesCycle, L2Ceiling: m.L2BytesCycle, Check: "none", Notes: append([]string(nil), p.Notes...), Timeline: c.samples}
+		Latencies: m.Latencies, MemoryCeiling: m.DRAMBytesCycle, L2Ceiling: m.L2BytesCycle, Check: "none", Notes: append([]string(nil), p.Notes...), Timeline: c.samples}
 	if p.Control == isa.ControlDecoded {
 		r.ControlOrigin = "decoded"
 	}

@@ -286,15 +286,15 @@ func memoryLatency(r *sim.Result, top sim.WarpState, why, per, busy string) sim.
 	if lim, ok := occupancyLimit(r, top, why); ok {
 		return lim
 	}
-	return sim.Limiter{Kind: sim.LimitMemory, What: slowestLevel(&r.Memory) + " latency", Sentence: fmt.Sprintf("memory latency: %s wait for %s (%s) with %s; %sL1 hits %s, L2 hits %s; %s", why, awaited(top), top, per, atomicsNote(r),
+	return sim.Limiter{Kind: sim.LimitMemory, What: slowestLevel(&r.Memory, r.Latencies) + " latency", Sentence: fmt.Sprintf("memory latency: %s wait for %s (%s) with %s; %sL1 hits %s, L2 hits %s; %s", why, awaited(top), top, per, atomicsNote(r),
 		percent(r.Memory.L1HitRate), percent(r.Memory.L2HitRate), busy)}
 }
 
-// slowestLevel is the level of the memory on which loads spend most of their time: the share of sectors it serves times its latency, which is
-// that of L1, L2 and DRAM in the proportion of the H200 (33, 260 and 600 cycles). So one sector of ten that misses L1 outweighs the nine that do not.
-func slowestLevel(m *sim.MemoryUse) string {
+// slowestLevel is the level of the memory on which loads spend most of their time: the share of sectors it serves times its latency on this
+// architecture. So one sector of ten that misses L1 outweighs the nine that do not, where L2 is nine times as far.
+func slowestLevel(m *sim.MemoryUse, c sim.Latencies) string {
 	miss := 1 - m.L1HitRate
-	l1, l2, dram := 33*m.L1HitRate, 260*miss*m.L2HitRate, 600*miss*(1-m.L2HitRate)
+	l1, l2, dram := float64(c.L1)*m.L1HitRate, float64(c.L2)*miss*m.L2HitRate, float64(c.DRAM)*miss*(1-m.L2HitRate)
 	switch {
 	case dram > l2 && dram > l1:
 		return "DRAM"

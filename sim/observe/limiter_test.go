@@ -87,6 +87,7 @@ func TestLimit(t *testing.T) {
 			}, kind: sim.LimitOccupancy, what: "registers", sentence: "registers keep the SM at 8 of 64 warps"},
 	} {
 		r := &sim.Result{Cycles: 1000, WarpInstructions: 100, IssueSlots: sim.IssueSlots{Utilization: c.issue},
+			Latencies: sim.Latencies{L1: 32, L2: 273, DRAM: 668},
 			Pipes:     []sim.PipeUse{{Name: c.pipe, Insts: 1, Instances: 4, Utilization: c.busy}},
 			Occupancy: sim.Occupancy{AchievedWarps: c.warps, TheoreticalWarps: 64, MaxWarps: 64, Theoretical: 1, Limiter: "warps"}}
 		for s := sim.WarpState(0); s < sim.NumWarpStates; s++ {
@@ -106,14 +107,17 @@ func TestLimit(t *testing.T) {
 	}
 }
 
-// TestSlowestLevel: few misses outweigh many hits.
+// TestSlowestLevel: few misses outweigh many hits, as many as the level behind is slower on this architecture.
 func TestSlowestLevel(t *testing.T) {
+	hopper, tesla := sim.Latencies{L1: 32, L2: 273, DRAM: 668}, sim.Latencies{L1: 500, L2: 500, DRAM: 550}
 	for _, c := range []struct {
 		l1, l2 float64
+		on     sim.Latencies
 		want   string
-	}{{1, 0, "L1"}, {0.95, 1, "L1"}, {0.85, 1, "L2"}, {0.85, 0, "DRAM"}, {0.2, 0.9, "L2"}, {0, 0.2, "DRAM"}} {
-		if got := slowestLevel(&sim.MemoryUse{L1HitRate: c.l1, L2HitRate: c.l2}); got != c.want {
-			t.Errorf("L1 hits %g, L2 hits %g: %s, want %s", c.l1, c.l2, got, c.want)
+	}{{1, 0, hopper, "L1"}, {0.95, 1, hopper, "L1"}, {0.85, 1, hopper, "L2"}, {0.85, 0, hopper, "DRAM"}, {0.2, 0.9, hopper, "L2"}, {0, 0.2, hopper, "DRAM"},
+		{0.85, 1, tesla, "L1"}, {0.6, 0, tesla, "L1"}, {0.45, 0, tesla, "DRAM"}} {
+		if got := slowestLevel(&sim.MemoryUse{L1HitRate: c.l1, L2HitRate: c.l2}, c.on); got != c.want {
+			t.Errorf("L1 hits %g, L2 hits %g, latencies %+v: %s, want %s", c.l1, c.l2, c.on, got, c.want)
 		}
 	}
 }

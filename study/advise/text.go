@@ -203,12 +203,13 @@ func (a *Advice) textChange(b *strings.Builder) {
 		return
 	}
 	b.WriteString("\n" + page.Paragraph("", fmt.Sprintf("What would have to change first for %s to pay (%.0f %% or more)", strings.Join(a.Subject, ", "), 100*(paysAt-1))))
+	from := a.subjectFrom()
 	for _, arch := range a.Archs {
 		w, ran := a.Warps[arch]
 		if !ran {
 			continue
 		}
-		if from := a.subjectFrom(); from > smOf(arch) {
+		if from > smOf(arch) {
 			b.WriteString(page.Paragraph(fmt.Sprintf("  %-8s ", arch), fmt.Sprintf("another target: PTX has this from sm_%d on", from)))
 			continue
 		}
