@@ -31,7 +31,9 @@ func writeWhatIfText(w io.Writer, x *WhatIf) error {
 		rep.Runs = append(rep.Runs, x.Responses[i].Base)
 	}
 	t.notes(rep)
-	t.paragraph("That is of the kernel before. What a change gives is the model's answer to a number of your own: nobody measured such hardware.", "  ")
+	if len(x.Responses) > 0 {
+		t.paragraph("What a change gives is the model's answer to a number of your own: nobody measured such hardware, and the confidence above is of the unchanged one.", "  ")
+	}
 	return t.err
 }
 
@@ -283,16 +285,16 @@ func (t *textWriter) explained(p *Point) {
 func writeWhatIfCSV(w io.Writer, x *WhatIf) error {
 	c := csv.NewWriter(w)
 	rows := [][]string{{"arch", "variant", "launch", "grid", "block", "set", "cycles", "speed_up", "ipc", "occupancy_achieved", "limiter", "limiter_what",
-		"registers", "stall_counts_recomputed", "outputs_equal", "error", "followed"}}
+		"registers", "stall_counts_recomputed", "outputs_equal", "error", "followed", "confidence", "own_numbers"}}
 	for i := range x.Responses {
 		r := &x.Responses[i]
 		b := &r.Base
 		grid, block := dims(dim(b.Grid)), dims(dim(b.Block))
 		rows = append(rows, []string{r.Arch, r.Variant, r.Launch, grid, block, "", whole(b.Cycles), "1", number(b.IPC), number(b.Occupancy.Achieved), string(b.Limiter.Kind),
-			b.Limiter.What, strconv.Itoa(b.Registers), "false", "true", "", ""})
+			b.Limiter.What, strconv.Itoa(b.Registers), "false", "true", "", "", b.Confidence, ""})
 		for _, p := range r.Points {
 			rows = append(rows, []string{r.Arch, r.Variant, r.Launch, grid, block, strings.Join(p.Set, " "), whole(p.Cycles), number(p.SpeedUp), number(p.IPC), number(p.Occupancy),
-				string(p.Limiter.Kind), p.Limiter.What, strconv.Itoa(p.Registers), fmt.Sprint(p.Rescheduled), fmt.Sprint(p.SameOutputs), p.Error, strings.Join(p.Followed, " ")})
+				string(p.Limiter.Kind), p.Limiter.What, strconv.Itoa(p.Registers), fmt.Sprint(p.Rescheduled), fmt.Sprint(p.SameOutputs), p.Error, strings.Join(p.Followed, " "), p.Confidence, strings.Join(p.OwnNumbers, " ")})
 		}
 	}
 	return c.WriteAll(rows)

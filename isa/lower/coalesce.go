@@ -1,10 +1,13 @@
 package lower
 
-import "sort"
+import (
+	"cmp"
+	"slices"
+)
 
 // coalesce merges the two sides of copies that do not interfere, inner loops first.
 func (a *allocation) coalesce() {
-	sort.SliceStable(a.pairs, func(i, j int) bool { return a.pairs[i].weight > a.pairs[j].weight })
+	slices.SortStableFunc(a.pairs, func(x, y movePair) int { return cmp.Compare(y.weight, x.weight) })
 	for _, p := range a.pairs {
 		d, s := a.find(p.d), a.find(p.s)
 		if d == s || a.interferes(d, s) || !a.mayJoin(d, s) {

@@ -3,7 +3,6 @@ package lower
 import (
 	"fmt"
 	"slices"
-	"sort"
 
 	"github.com/sarchlab/smsim/isa"
 	"github.com/sarchlab/smsim/isa/ptx"
@@ -255,7 +254,7 @@ func noEntry(m *ptx.Module, entry string) error {
 	for _, e := range m.Entries() {
 		names = append(names, e.Name)
 	}
-	sort.Strings(names)
+	slices.Sort(names)
 	switch {
 	case len(names) == 0:
 		return fmt.Errorf("%s has no kernel (.entry with a body)", m.File)

@@ -1,7 +1,8 @@
 package lower
 
 import (
-	"sort"
+	"cmp"
+	"slices"
 
 	"github.com/sarchlab/smsim/isa"
 )
@@ -49,7 +50,7 @@ func (f *fn) converge() {
 		}
 	}
 	// Inner regions first, so that an outer region's join receives lanes that inner joins have gathered.
-	sort.SliceStable(regions, func(i, j int) bool { return regions[i].head.domDepth > regions[j].head.domDepth })
+	slices.SortStableFunc(regions, func(x, y *region) int { return cmp.Compare(y.head.domDepth, x.head.domDepth) })
 	for _, r := range regions {
 		f.insertRegion(r)
 	}
@@ -167,7 +168,7 @@ func mergeRegions(list []*region) []*region {
 // numberRegions gives nested regions different barrier registers. Regions nested deeper than there are
 // registers go without.
 func (f *fn) numberRegions(list []*region) {
-	sort.SliceStable(list, func(i, j int) bool { return len(list[i].body) > len(list[j].body) })
+	slices.SortStableFunc(list, func(x, y *region) int { return cmp.Compare(len(y.body), len(x.body)) })
 	for i, r := range list {
 		var used uint32
 		for _, o := range list[:i] {

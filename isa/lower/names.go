@@ -1,8 +1,9 @@
 package lower
 
 import (
+	"cmp"
 	"errors"
-	"sort"
+	"slices"
 
 	"github.com/sarchlab/smsim/isa/ptx"
 )
@@ -75,9 +76,9 @@ func mergeErrors(names, found []error) []error {
 		}
 		return p.Pos
 	}
-	sort.SliceStable(out, func(i, j int) bool {
-		a, b := pos(out[i]), pos(out[j])
-		return a.Line < b.Line || a.Line == b.Line && a.Col < b.Col
+	slices.SortStableFunc(out, func(x, y error) int {
+		a, b := pos(x), pos(y)
+		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Col, b.Col))
 	})
 	return out
 }

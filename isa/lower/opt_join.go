@@ -1,7 +1,8 @@
 package lower
 
 import (
-	"sort"
+	"cmp"
+	"slices"
 
 	"github.com/sarchlab/smsim/isa"
 )
@@ -127,7 +128,7 @@ func (j *joiner) flush(which func(g wordAccesses) bool) {
 			keys = append(keys, k)
 		}
 	}
-	sort.Slice(keys, func(a, b int) bool { return j.groups[keys[a]][0] < j.groups[keys[b]][0] })
+	slices.SortFunc(keys, func(x, y wordAccesses) int { return cmp.Compare(j.groups[x][0], j.groups[y][0]) })
 	for _, k := range keys {
 		j.join(k.address, j.groups[k])
 		delete(j.groups, k)
@@ -170,7 +171,7 @@ func (j *joiner) join(base isa.Operand, at []int) {
 			offsets = append(offsets, o)
 		}
 	}
-	sort.Slice(offsets, func(a, b int) bool { return offsets[a] < offsets[b] })
+	slices.Sort(offsets)
 	for _, words := range []int64{4, 2} {
 		if 1<<min(align, 30) < 4*words {
 			continue

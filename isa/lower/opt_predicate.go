@@ -1,6 +1,10 @@
 package lower
 
-import "github.com/sarchlab/smsim/isa"
+import (
+	"slices"
+
+	"github.com/sarchlab/smsim/isa"
+)
 
 // Tables of PLOP3 that give a constant from three true predicates, as ptxas writes them.
 const (
@@ -156,17 +160,22 @@ func (f *fn) divergentRegions(u *uniformity, visit func(branch *block, region ma
 		if ends {
 			continue
 		}
-		work := append([]*block(nil), b.succs...)
-		region := map[*block]bool{}
-		for len(work) > 0 {
-			x := work[len(work)-1]
-			work = work[:len(work)-1]
-			if x == b.ipdom || region[x] {
-				continue
-			}
-			region[x] = true
-			work = append(work, x.succs...)
-		}
-		visit(b, region)
+		visit(b, sidesOf(b))
 	}
+}
+
+// sidesOf are the blocks between the branch that ends b and the point where its sides meet.
+func sidesOf(b *block) map[*block]bool {
+	work := slices.Clone(b.succs)
+	sides := map[*block]bool{}
+	for len(work) > 0 {
+		x := work[len(work)-1]
+		work = work[:len(work)-1]
+		if x == b.ipdom || sides[x] {
+			continue
+		}
+		sides[x] = true
+		work = append(work, x.succs...)
+	}
+	return sides
 }

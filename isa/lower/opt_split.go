@@ -1,7 +1,7 @@
 package lower
 
 import (
-	"sort"
+	"slices"
 
 	"github.com/sarchlab/smsim/isa"
 )
@@ -167,7 +167,7 @@ func (s *splitter) finishBlock(out bitset) {
 			rest = append(rest, id)
 		}
 	}
-	sort.Ints(rest)
+	slices.Sort(rest)
 	for _, id := range rest {
 		s.finish(id)
 	}

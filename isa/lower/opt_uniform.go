@@ -1,8 +1,6 @@
 package lower
 
 import (
-	"slices"
-
 	"github.com/sarchlab/smsim/isa"
 )
 
@@ -73,15 +71,7 @@ func (s *branchSpread) from(b *block, mark func(id int)) {
 		return
 	}
 	s.done[b] = true
-	body := map[*block]bool{}
-	work := slices.Clone(b.succs)
-	for len(work) > 0 {
-		x := work[len(work)-1]
-		work = work[:len(work)-1]
-		if x == b.ipdom || body[x] {
-			continue
-		}
-		body[x] = true
+	for x := range sidesOf(b) {
 		for i := range x.insts {
 			f.defs(&x.insts[i], n, func(id int) {
 				if s.writes[id] > 1 {
@@ -89,7 +79,6 @@ func (s *branchSpread) from(b *block, mark func(id int)) {
 				}
 			})
 		}
-		work = append(work, x.succs...)
 	}
 	for l := b.loop; l != nil && leavesLoop(l, b); l = l.parent {
 		f.loopResults(l, n, mark)

@@ -30,7 +30,7 @@ const (
 	threads    = 64
 )
 
-func (w *memoryWriter) label1() int { w.label++; return w.label }
+func (w *memoryWriter) newLabel() int { w.label++; return w.label }
 
 func (w *memoryWriter) pointer() string { w.pointers++; return fmt.Sprintf("%%q%d", w.pointers) }
 
@@ -147,6 +147,24 @@ func (w *memoryWriter) store() {
 	}
 }
 
+// constants puts parts of the constant array from fixed places together.
+func (w *memoryWriter) constants() {
+	var parts []string
+	for range 1 + w.r.Intn(3) {
+		w.temp++
+		kind := w.pick("u8", "s8", "u16", "s16", "u32")
+		size := map[byte]int{'8': 1, '1': 2, '3': 4}[kind[1]]
+		parts = append(parts, fmt.Sprintf("%%t%d", w.temp))
+		w.out("ld.const.%s %%t%d, [table+%d];", kind, w.temp, size*w.r.Intn(4*tableWords/size))
+	}
+	for range w.r.Intn(3) {
+		w.temp++
+		w.out("prmt.b32 %%t%d, %s, %s, 0x%04x;", w.temp, w.pick(parts...), w.pick(append(parts, "0", "%r2")...), w.r.Intn(1<<16))
+		parts = append(parts, fmt.Sprintf("%%t%d", w.temp))
+	}
+	w.out("%s %s, %s, %s;", w.pick("add.s32", "xor.b32", "mul.lo.s32", "max.s32"), w.onlyReg(), w.onlyReg(), parts[len(parts)-1])
+}
+
 // array reads or writes the local or reads the constant array.
 func (w *memoryWriter) array() {
 	if w.r.Intn(2) == 0 {
@@ -170,13 +188,16 @@ func (w *memoryWriter) array() {
 	}
 }
 
-// shared instructions work on what all lanes share.
+// sharedPart is some instructions on what all lanes share.
 func (w *memoryWriter) sharedPart() {
 	w.onlyShared, w.last = true, 0
 	for range 1 + w.r.Intn(3) {
-		if w.r.Intn(4) == 0 {
+		switch w.r.Intn(6) {
+		case 0:
 			w.load()
-		} else {
+		case 1:
+			w.out("prmt.b32 %s, %s, %s, 0x%04x;", w.onlyReg(), w.onlyReg(), w.onlyReg(), w.r.Intn(1<<16))
+		default:
 			w.out("%s %s, %s, %s;", w.pick("add.s32", "sub.s32", "xor.b32", "and.b32", "mul.lo.s32", "min.u32"), w.onlyReg(), w.onlyReg(), w.pick(w.reg(), "%r0", "%r2", "%r3"))
 		}
 	}
@@ -231,8 +252,10 @@ func (w *memoryWriter) statement(depth int) {
 		w.store()
 	case k < 9:
 		w.array()
-	case k < 11:
+	case k < 10:
 		w.sharedPart()
+	case k < 11:
+		w.constants()
 	case k < 13 && depth > 0:
 		w.branch(depth)
 	case k < 16 && depth > 0:
@@ -250,111 +273,6 @@ func (w *memoryWriter) body(depth, statements int) {
 		w.statement(depth)
 	}
 	w.last = 0
-}
-
-// condition is a new predicate: of what lanes share or not.
-func (w *memoryWriter) condition() string {
-	w.temp++
-	a := w.onlyReg()
-	if w.r.Intn(3) == 0 {
-		a = w.pick("%r2", "%r3", "%r18", "%r19")
-	}
-	w.out("setp.%s %%p%d, %s, %s;", w.pick("lt.s32", "ne.s32", "gt.u32", "eq.s32"), w.temp, a, w.reg())
-	return fmt.Sprintf("%%p%d", w.temp)
-}
-
-func (w *memoryWriter) branch(depth int) {
-	w.parted++
-	defer func() { w.parted-- }()
-	n := w.label1()
-	w.out("@%s%s bra E%d;", w.pick("", "!"), w.condition(), n)
-	w.body(depth-1, 4)
-	if w.r.Intn(2) == 0 {
-		w.out("bra J%d;", n)
-		fmt.Fprintf(&w.sb, "E%d:\n", n)
-		w.body(depth-1, 4)
-	} else {
-		fmt.Fprintf(&w.sb, "E%d:\n", n)
-	}
-	fmt.Fprintf(&w.sb, "J%d:\n", n)
-}
-
-// cases is a switch as front ends write it: comparisons with constants, each with its branch.
-func (w *memoryWriter) cases(depth int) {
-	w.parted++
-	defer func() { w.parted-- }()
-	n, k := w.label1(), 2+w.r.Intn(5)
-	sel := w.index(8)
-	for i := range k {
-		w.temp++
-		w.out("setp.eq.s32 %%p%d, %s, %d;", w.temp, sel, i)
-		w.out("@%%p%d bra S%d_%d;", w.temp, n, i)
-	}
-	w.body(0, 2)
-	w.out("bra J%d;", n)
-	for i := range k {
-		fmt.Fprintf(&w.sb, "S%d_%d:\n", n, i)
-		w.body(0, 3)
-		if w.r.Intn(5) > 0 {
-			w.out("bra J%d;", n)
-		}
-	}
-	fmt.Fprintf(&w.sb, "J%d:\n", n)
-}
-
-// loop is a counted loop of 32 or 64 bits whose rounds all lanes share or not; with a pointer that goes on, ways out and continuing.
-func (w *memoryWriter) loop(depth int) {
-	n := w.label1()
-	c := fmt.Sprintf("%%c%d", n)
-	start, bound, step := w.pick("0", "0", "%r3", "1"), w.pick("%r2", "%r2", "6", "16", "%r3"), w.pick("1", "1", "1", "2", "3")
-	if w.r.Intn(4) == 0 { // lanes do different numbers of rounds
-		start, bound, step = "%r1", "64", w.pick("16", "7", "%r2")
-		w.parted++
-		defer func() { w.parted-- }()
-	}
-	leaves := w.r.Intn(5) == 0
-	if leaves {
-		w.parted++
-		defer func() { w.parted-- }()
-	}
-	q := w.pointer()
-	stepBytes := w.pick("4", "4", "8", "16", "64")
-	w.out("mad.wide.u32 %s, %s, 16, %%rd2;", q, w.index(64))
-	w.out("mov.u32 %s, %s;", c, start)
-	pre := w.r.Intn(3)
-	if pre == 0 { // no round at all is possible
-		w.temp++
-		w.out("setp.ge.s32 %%p%d, %s, %s;", w.temp, c, bound)
-		w.out("@%%p%d bra X%d;", w.temp, n)
-	}
-	outer := w.loops
-	w.loops = append(w.loops[:len(w.loops):len(w.loops)], c)
-	fmt.Fprintf(&w.sb, "L%d:\n", n)
-	if w.r.Intn(2) == 0 {
-		w.out("ld.global.u32 %s, [%s+%d];", w.onlyReg(), q, 4*w.r.Intn(4))
-	}
-	w.body(depth-1, 5)
-	if leaves {
-		w.out("@%s bra X%d;", w.condition(), n)
-		w.body(0, 3)
-	}
-	if w.r.Intn(6) == 0 {
-		w.parted++
-		w.out("@%s bra C%d;", w.condition(), n)
-		w.body(0, 3)
-		w.parted--
-	}
-	fmt.Fprintf(&w.sb, "C%d:\n", n)
-	w.out("add.s64 %s, %s, %s;", q, q, stepBytes)
-	w.out("add.s32 %s, %s, %s;", c, c, step)
-	w.temp++
-	w.out("setp.lt.%s %%p%d, %s, %s;", w.pick("s32", "u32"), w.temp, c, bound)
-	w.out("@%%p%d bra L%d;", w.temp, n)
-	fmt.Fprintf(&w.sb, "X%d:\n", n)
-	if w.r.Intn(3) == 0 {
-		w.out("add.s32 %s, %s, %s;", w.onlyReg(), w.onlyReg(), c)
-	}
-	w.loops = outer
 }
 
 // memoryKernel takes the output, the input, and two numbers.
@@ -462,13 +380,16 @@ func TestRandomExchanges(t *testing.T) {
 	}
 }
 
+// roundsOf is the number that the kernel gets, of rounds among other things.
+func roundsOf(seed int64) uint32 { return uint32(5 + uint64(seed)%9) }
+
 func checkExchanges(t *testing.T, seed int64, targets []int) {
 	t.Helper()
 	m, err := ptx.Parse("random.ptx", []byte(memoryKernel(seed, true)))
 	if err != nil {
 		t.Fatalf("seed %d: %v", seed, err)
 	}
-	run := func(p *isa.Program, t *isa.Target) ([]byte, error) { return runMemory(p, t, uint32(5+seed%9)) }
+	run := func(p *isa.Program, t *isa.Target) ([]byte, error) { return runMemory(p, t, roundsOf(seed)) }
 	first := testTarget(targets[0])
 	plain, err := Compile(m, "k", first, Options{NoOptimise: true})
 	if err != nil {
@@ -505,7 +426,7 @@ func checkMemory(t *testing.T, seed int64, targets []int) {
 	for i := range uint32(tableWords) {
 		r.consts = binary.LittleEndian.AppendUint32(r.consts, tableWord(i))
 	}
-	n := uint64(5 + seed%9)
+	n := uint64(roundsOf(seed))
 	want := make([]byte, partBytes*threads)
 	for tid := range uint64(threads) {
 		if err := r.run(tid, 2, n); err != nil {
@@ -516,7 +437,7 @@ func checkMemory(t *testing.T, seed int64, targets []int) {
 	run := func(p *isa.Program, t *isa.Target) ([]byte, error) { return runMemory(p, t, uint32(n)) }
 	for i, sm := range targets {
 		options := []Options{{}}
-		if i == int(seed%int64(len(targets))) { // the rest on one target
+		if uint64(i) == uint64(seed)%uint64(len(targets)) { // the rest on one target
 			options = []Options{{NoOptimise: true}, {}, {MaxRegs: 32}}
 		}
 		compareKernel(t, seed, m, sm, options, run, want)

@@ -1,10 +1,12 @@
 package lower
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"math/bits"
-	"sort"
+	"slices"
 
 	"github.com/sarchlab/smsim/isa"
 )
@@ -73,17 +75,12 @@ func (f *fn) spill(a *allocation, failed []int32, each int) error {
 			}
 			return errNothingToSpill
 		}
-		sort.SliceStable(candidates, func(i, j int) bool { return candidates[i].cost < candidates[j].cost })
+		slices.SortStableFunc(candidates, func(x, y spillable) int { return cmp.Compare(x.cost, y.cost) })
 		for _, c := range candidates[:min(each, len(candidates))] {
 			chosen[c.unit] = true
 		}
 	}
-	var ids []int32
-	for u := range chosen {
-		ids = append(ids, u)
-	}
-	sort.Slice(ids, func(i, j int) bool { return ids[i] < ids[j] })
-	f.spillUnits(a, ids)
+	f.spillUnits(a, slices.Sorted(maps.Keys(chosen)))
 	return nil
 }
 

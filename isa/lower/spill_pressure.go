@@ -1,8 +1,6 @@
 package lower
 
-import (
-	"sort"
-)
+import "slices"
 
 // spillCandidate is a group of registers that spilling would move to memory together: coalesced ones, and the words of a tuple.
 type spillCandidate struct {
@@ -68,7 +66,7 @@ func (f *fn) excess(a *allocation, limit int) []int32 {
 			}
 		}
 	}
-	sort.Slice(out, func(i, j int) bool { return out[i] < out[j] })
+	slices.Sort(out)
 	return out
 }
 
