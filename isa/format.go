@@ -54,7 +54,7 @@ func (in *Inst) text(sm int, label func(int) string) string {
 		b.WriteString(".32")
 	}
 	suffix := in.suffix()
-	if in.Op == OpVABSDIFF && sm >= 70 || in.Op == OpVIMNMX && sm > 0 && sm < 120 {
+	if in.Op == OpVABSDIFF && sm >= 70 || (in.Op == OpVIMNMX || in.Op == OpVIMNMX3 || in.Op == OpVIADDMNMX) && sm > 0 && sm < 120 {
 		suffix = strings.Replace(suffix, ".S32", "", 1) // listings say it from compute capability 12 on only
 	}
 	b.WriteString(suffix)

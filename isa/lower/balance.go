@@ -92,10 +92,18 @@ func (f *fn) literalsToHalf() {
 func notHalf(v uint32) bool { return v&0x7c00 == 0x7c00 && v&0x3ff != 0 }
 
 func (f *fn) moveToMultiplier(in *isa.Inst) {
-	if f.t.SM >= 120 && in.Op != isa.OpSHF {
+	if f.t.SM >= 120 && in.Op != isa.OpSHF && in.Op != isa.OpLEA {
 		return
 	}
 	switch in.Op {
+	case isa.OpLEA:
+		n, ok := constant(in.Src[2])
+		if !ok || n > 30 || in.Mod.Flags != 0 || in.NSrc != 3 || !plainPreds(in) || in.Src[0].Kind != isa.KindReg || in.Src[1].Kind != isa.KindReg || (in.Src[0].Flags|in.Src[1].Flags)&^isa.Reuse != 0 {
+			return
+		}
+		in.Op, in.Mod, in.NDst = isa.OpIMAD, isa.Mod{Type: isa.S32}, 1
+		in.Src = [isa.MaxSrc]isa.Operand{in.Src[0], imm(1 << n), in.Src[1]}
+		in.Dst[1] = isa.Operand{}
 	case isa.OpMOV:
 		if in.Mod.Flags&^modKeep != 0 || in.Src[0].Flags != 0 || in.Src[0].Kind == isa.KindLabel || in.Dst[0].Kind != isa.KindReg || in.Dst[0].Reg == stackReg {
 			return

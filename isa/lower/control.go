@@ -296,8 +296,41 @@ func (c *controller) variable(in *isa.Inst) bool {
 	return c.t.Variable[cl] || cl.IsMemory()
 }
 
-// waitState is which barriers guard each register: low byte its value, high byte its readers.
-type waitState [ctlRegs]uint16
+// waitState is which barriers guard each register.
+type waitState [ctlRegs]guards
+
+// guards are barriers, a bit each: from bit 0 on those of the register's value, from readerBits on those of its readers, six for each barrier
+// of their results and six for readers without one. Who waits for the result of a reader needs not wait for its sources.
+type guards uint64
+
+const readerBits = 6
+
+// value guards what an instruction with that barrier writes.
+func valueGuard(w uint8) guards { return 1 << w }
+
+// readerGuard guards what an instruction reads until barrier r, its result comes with barrier w or none.
+func readerGuard(r, w uint8) guards { return 1 << (readerBits*(1+min(w, 6)) + r) }
+
+// values and all are the barriers to wait for before the register is read, and before it is written.
+func (g guards) values() guards { return g & (1<<readerBits - 1) }
+
+func (g guards) all() (mask guards) {
+	for ; g != 0; g >>= readerBits {
+		mask |= g.values()
+	}
+	return mask
+}
+
+// waited are the guards that waiting for the barriers of a mask takes away.
+func waited(mask guards) (gone guards) {
+	for k := range 8 { // value, results 0 to 5, no result
+		gone |= mask << (readerBits * k)
+		if k > 0 && k < 7 && mask>>(k-1)&1 != 0 {
+			gone |= (1<<readerBits - 1) << (readerBits * k)
+		}
+	}
+	return gone
+}
 
 // waits computes wait masks by forward data flow over the blocks.
 func (c *controller) waits() {
@@ -345,16 +378,17 @@ func (c *controller) waits() {
 func (c *controller) waitBlock(b int, s *waitState, write bool) {
 	for i := c.start[b]; i < c.start[b+1]; i++ {
 		in := &c.p.Insts[i]
-		var mask uint16
+		var mask guards
 		for _, r := range c.uses[i] {
-			mask |= s[r] & 0xff
+			mask |= s[r].values()
 		}
 		for _, r := range c.defs[i] {
-			mask |= s[r]&0xff | s[r]>>8
+			mask |= s[r].all()
 		}
 		if mask != 0 {
+			gone := waited(mask)
 			for r := range s {
-				s[r] &^= mask | mask<<8
+				s[r] &^= gone
 			}
 		}
 		if write {
@@ -362,13 +396,13 @@ func (c *controller) waitBlock(b int, s *waitState, write bool) {
 		}
 		if w := in.Ctrl.WriteBar; w != isa.NoBar {
 			for _, r := range c.defs[i] {
-				s[r] |= 1 << w
+				s[r] |= valueGuard(w)
 			}
 		}
 		if w := in.Ctrl.ReadBar; w != isa.NoBar {
 			for _, r := range c.uses[i] {
 				if r < ctlPred {
-					s[r] |= 1 << (8 + w)
+					s[r] |= readerGuard(w, in.Ctrl.WriteBar)
 				}
 			}
 		}

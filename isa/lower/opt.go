@@ -5,11 +5,12 @@ import "github.com/sarchlab/smsim/isa"
 // optimise improves the kernel on virtual registers before pseudo instructions are expanded.
 func (f *fn) optimise() {
 	f.rolled = true
-	f.noteWords()
+	f.noteWords(false)
 	f.comparisonTables()
 	f.splitVariables()
 	f.gatherAdd64()
 	f.valueNumber()
+	f.noteWords(true)
 	f.dropSyncs()
 	f.foldAddresses()
 	f.narrow()

@@ -2,6 +2,7 @@ package lower
 
 import (
 	"cmp"
+	"math/bits"
 	"slices"
 
 	"github.com/sarchlab/smsim/isa"
@@ -180,11 +181,33 @@ func takesBase(u baseUse) bool {
 		return false
 	case in.Op == isa.OpLEA && (in.Mod.Flags == 0 || in.Mod.Flags == isa.ModHI) && u.k == 1:
 		return in.Src[0].Kind == isa.KindReg
+	case u.k == 2 && scaledSum(in) >= 0:
+		return true
 	case plainAdd(in):
 		t := terms(in, 3)
-		return len(t) == 2 && t[0].Kind == isa.KindReg && t[1].Kind == isa.KindReg
+		return len(t) > 1 && !slices.ContainsFunc(t, func(x isa.Operand) bool { return x.Kind != isa.KindReg })
 	}
 	return false
+}
+
+// scaledSum is n where the instruction is x * 2^n + y with a register x, -1 for others.
+func scaledSum(in *isa.Inst) int {
+	c, ok := constant(in.Src[1])
+	if !ok || in.Op != isa.OpIMAD || in.Mod.Flags != 0 || in.Src[0].Kind != isa.KindReg || (in.Src[0].Flags|in.Src[2].Flags)&^isa.Reuse != 0 || bits.OnesCount32(c) != 1 {
+		return -1
+	}
+	return bits.TrailingZeros32(c)
+}
+
+// scaleByShift makes such a sum a LEA, which has a place for a uniform y.
+func scaleByShift(in *isa.Inst) {
+	n := scaledSum(in)
+	if n < 0 {
+		return
+	}
+	in.Op, in.Mod, in.NDst, in.NSrc = isa.OpLEA, isa.Mod{}, 2, 3
+	in.Dst[1] = pt
+	in.Src = [isa.MaxSrc]isa.Operand{in.Src[0], in.Src[2], imm(uint32(n))}
 }
 
 // offset is the constant that the instruction adds to the operand, if that is all it does.
@@ -206,7 +229,7 @@ func (p *basePass) offset(u baseUse) (int64, bool) {
 
 // onlyAddresses says that the sum an operand goes into is nothing but an address in shared memory.
 func (p *basePass) onlyAddresses(u baseUse) bool {
-	if !takesBase(u) || u.in.Guard.Kind != isa.KindNone || !p.value(u.in.Dst[0].Reg) {
+	if !takesBase(u) || u.in.Guard.Kind != isa.KindNone || !p.value(u.in.Dst[0].Reg) || plainAdd(u.in) && len(terms(u.in, 3)) > 2 {
 		return false
 	}
 	for _, r := range p.readers[u.in.Dst[0].Reg] {
@@ -271,6 +294,7 @@ func (p *basePass) setBase(u baseUse, base isa.Operand) {
 	}
 	addresses := p.onlyAddresses(u)
 	*o = base
+	scaleByShift(u.in)
 	if u.in.Op != isa.OpIADD3 || !addresses {
 		return
 	}

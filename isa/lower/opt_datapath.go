@@ -26,14 +26,17 @@ func (f *fn) uniformValues() {
 	d.rewrite()
 }
 
-// noteWords notes where the PTX mentions words of constant bank 0 first: parameters and the sizes of block and grid.
-func (f *fn) noteWords() {
-	f.firstRead = map[isa.Operand]isa.SourcePos{}
+// noteWords notes where the PTX reads words of constant bank 0 first: parameters, by others than the ld.param that loads them, or the sizes of
+// block and grid.
+func (f *fn) noteWords(params bool) {
+	if !params {
+		f.firstRead = map[isa.Operand]isa.SourcePos{}
+	}
 	for _, b := range f.blocks {
 		for i := range b.insts {
 			in := &b.insts[i]
 			for _, o := range in.Src[:in.NSrc] {
-				if o.Kind != isa.KindConst || o.Bank != 0 {
+				if o.Kind != isa.KindConst || o.Bank != 0 || params != (o.Imm >= int64(f.t.ParamBase)) || params && in.Op == isa.OpMOV {
 					continue
 				}
 				o.Flags = 0
@@ -98,9 +101,14 @@ func uniformTwin(in *isa.Inst) isa.Op {
 		return isa.OpULDC
 	case in.Op == isa.OpPRMT && in.Mod.Flags&^modKeep == 0 && in.Mod.Sub == isa.SubNone:
 		return isa.OpUPRMT
+	case plainPreds(in):
+		return bitTwins[in.Op]
 	}
 	return isa.OpNone
 }
+
+// bitTwins are the operations on bits that the uniform datapath has in the vector's form.
+var bitTwins = map[isa.Op]isa.Op{isa.OpPOPC: isa.OpUPOPC, isa.OpFLO: isa.OpUFLO, isa.OpBREV: isa.OpUBREV, isa.OpSGXT: isa.OpUSGXT, isa.OpBMSK: isa.OpUBMSK}
 
 // narrowConstant says that the instruction loads a byte or half word from a fixed place of a constant bank. All 33 such loads in
 // ptxas's code are on the uniform datapath.
@@ -283,14 +291,8 @@ func (d *datapath) yields(r isa.Reg, u reader) bool {
 		case k == u.k:
 		case o.Kind == isa.KindConst && o.Bank == 0 && d.f.t.SM >= 90:
 			o.Flags = 0
-			if d.general[o] == nil && d.wordFirst(r, u, o) {
+			if d.general[o] == nil && d.wordFirst(r, u, o) && !(isAdd64(u.in) && !isZero(u.in.Src[2])) {
 				return true
-			}
-		case counter && u.in.Op == isa.OpISETP && k < 2 && (o.Kind == isa.KindImm || isZero(o)):
-			for _, x := range d.defs[r] {
-				if u.b.loop != nil && x.b.loop == u.b.loop {
-					return true
-				}
 			}
 		}
 	}
@@ -298,18 +300,17 @@ func (d *datapath) yields(r isa.Reg, u reader) bool {
 }
 
 // wordFirst says that word o of constant bank 0, not register r, has the place of the one uniform source in the instruction that u is of:
-// what the PTX mentions first, but a parameter after block indices; the counter of a loop of several blocks first, that of one block last.
+// what the PTX reads first, but a parameter after block indices; the counter of a loop of several blocks first, that of one block unless the word
+// is read before its step.
 // From compute capability 10.0 on what is computed is first, but for loops with others inside.
 func (d *datapath) wordFirst(r isa.Reg, u reader, o isa.Operand) bool {
-	w := d.defs[r][0]
+	w := d.defs[r][len(d.defs[r])-1]
 	index := w.in.Op == isa.OpS2R
 	switch counter := len(d.defs[r]) > 1; {
 	case counter && d.manyBlocks(r):
 		return false
 	case d.f.t.SM >= uniformBranches && !index && (u.b.loop == nil || !d.f.hasInner(u.b.loop)):
 		return false
-	case counter:
-		return true
 	}
 	return earlier(d.f.firstRead[o], w.in.Pos) && !(index && o.Imm >= int64(d.f.t.ParamBase))
 }
@@ -343,12 +344,12 @@ func (d *datapath) takes(u reader) bool {
 	if in.Op == isa.OpMOV {
 		return in.Mod == isa.Mod{} && o.Flags == 0
 	}
-	if o.Kind != isa.KindReg || o.Flags&^(isa.Neg|isa.Inv) != 0 || isAdd64(in) || isLea64(in) {
+	if o.Kind != isa.KindReg || o.Flags&^(isa.Neg|isa.Inv) != 0 || isLea64(in) {
 		return false
 	}
 	for k := range in.Src[:in.NSrc] {
 		switch x := &in.Src[k]; {
-		case x.Kind == isa.KindConst && d.f.t.SM >= 90 && x.Bank == 0 && x.Reg == isa.RZ && x.Flags == 0:
+		case x.Kind == isa.KindConst && d.f.t.SM >= 90 && x.Bank == 0 && x.Reg == isa.RZ && (x.Flags == 0 || k == 2 && in.Mod.Has(isa.ModWide)):
 		case x.Kind == isa.KindImm && !isZero(*x) || x.Kind == isa.KindConst || x.Kind == isa.KindUReg:
 			return false
 		case k != u.k && x.Kind == isa.KindReg && x.Reg == o.Reg:
@@ -356,16 +357,27 @@ func (d *datapath) takes(u reader) bool {
 		}
 	}
 	switch {
+	case isAdd64(in): // the low word of what is extended with zeros, the only uniform one
+		for k := range 3 {
+			if k != u.k && in.Src[k].Kind == isa.KindReg && d.chosen[in.Src[k].Reg] {
+				return false
+			}
+		}
+		return d.f.t.SM < 120 && u.k < 3 && o.Flags == 0 && isZero(in.Src[3+u.k])
 	case in.Op == isa.OpIADD3 && in.Mod.Flags&^modKeep == 0 && plainPreds(in), in.Op == isa.OpLOP3 && plainPreds(in):
 		return true
 	case in.Op == isa.OpIMAD && in.Mod.Flags == 0:
 		return true
-	case in.Op == isa.OpIMAD && in.Mod.Has(isa.ModWide) && !in.Mod.Has(isa.ModX) && d.f.t.SM >= uniformBranches && (in.Mod.BType == isa.TypeNone || in.Mod.BType == in.Mod.Type):
+	case in.Op == isa.OpIMAD && in.Mod.Has(isa.ModWide) && !in.Mod.Has(isa.ModX) && (in.Mod.BType == isa.TypeNone || in.Mod.BType == in.Mod.Type):
 		return u.k < 2
 	case in.Op == isa.OpISETP && !in.Mod.Has(isa.ModEX):
 		return u.k < 2
+	case in.Op == isa.OpVIMNMX || in.Op == isa.OpIMNMX:
+		return u.k < 2
 	case in.Op == isa.OpSHF:
 		return u.k == 1
+	case in.Op == isa.OpI2F:
+		return true
 	}
 	return false
 }

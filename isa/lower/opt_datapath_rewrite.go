@@ -44,7 +44,7 @@ func (d *datapath) rewrite() {
 				d.rewriteTest(&in, t)
 			} else if mine {
 				d.toUniform(&in, reg)
-			} else if filled {
+			} else if filled && !isAdd64(&in) {
 				f.arrange(&in)
 			}
 			if d.all && uniformTest(&in, d.parted[b]) {

@@ -15,22 +15,24 @@ import (
 func TestUniformValues(t *testing.T) {
 	const frame = ".version 8.0\n.target sm_90\n.address_size 64\n.entry k(.param .u64 P, .param .u32 N, .param .u32 M)\n{ .reg .b64 %q; .reg .b32 %r<9>, %i, %n, %m, %t, %u, %b, %d; .reg .pred %p, %s;\n" +
 		"ld.param.u64 %q, [P]; ld.param.u32 %n, [N]; ld.param.u32 %m, [M]; mov.u32 %t, %tid.x; ld.global.u32 %r3, [%q]; mov.u32 %i, 0;\n"
+	const down = "add.u32 %i, %i, -1; setp.ne.u32 %p, %i, 77; @%p bra $L;" // beside a literal: the counter stays general
 	const up = "add.u32 %i, %i, 1; setp.lt.u32 %p, %i, %n; @%p bra $L;"
 	for _, c := range []struct {
 		name, before, loop, end string
 		uniform                 string // opcodes of the uniform datapath, loads left out
 	}{
-		{"sum and product of parameters", "add.u32 %u, %m, 12345; mul.lo.u32 %u, %u, %m;", "xor.b32 %r3, %r3, %u; shl.b32 %r3, %r3, 1;", up, "UIADD3 UIMAD"},
-		{"of the lane", "add.u32 %u, %m, %t;", "xor.b32 %r3, %r3, %u; shl.b32 %r3, %r3, 1;", up, ""},
-		{"beside an immediate", "add.u32 %u, %m, 12345;", "mad.lo.u32 %r3, %u, 77, %r3;", up, ""},
+		{"sum and product of parameters", "add.u32 %u, %m, 12345; mul.lo.u32 %u, %u, %m;", "xor.b32 %r3, %r3, %u; shl.b32 %r3, %r3, 1;", up, "UMOV UIADD3 UIMAD UIADD3"},
+		{"of the lane", "add.u32 %u, %m, %t;", "xor.b32 %r3, %r3, %u; shl.b32 %r3, %r3, 1;", down, ""},
+		{"beside an immediate", "add.u32 %u, %m, 12345;", "mad.lo.u32 %r3, %u, 77, %r3;", down, ""},
 		{"not in the loop", "add.u32 %u, %m, 12345; xor.b32 %r3, %r3, %u;", "mad.lo.u32 %r3, %r3, 77, %i;", up, "UIADD3"},
-		{"counter of one block, compared with a parameter", "", "mad.lo.u32 %r3, %r3, 77, %r3;", up, ""},
+		{"counter of one block, compared with a parameter", "", "mad.lo.u32 %r3, %r3, 77, %r3;", up, "UMOV UIADD3"},
+		{"counter compared with a parameter that is read before", "xor.b32 %r3, %r3, %n;", "mad.lo.u32 %r3, %r3, 77, %r3;", up, ""},
 		{"counter of several blocks", "", "setp.gt.u32 %s, %r3, 99; @%s bra $M; mul.wide.u32 %q, %r3, 4; st.global.u32 [%q], %r3; ld.global.u32 %r3, [%q+4]; $M: mad.lo.u32 %r3, %r3, 77, %r3;", up, "UMOV UIADD3"},
 		{"countdown", "mov.u32 %i, 64;", "mad.lo.u32 %r3, %r3, 77, %r3;", "add.u32 %i, %i, -1; setp.ne.u32 %p, %i, 0; @%p bra $L;", ""},
-		{"block index named first", "mov.u32 %b, %ctaid.x; mov.u32 %d, %ntid.x; mad.lo.u32 %r3, %b, %d, %t;", "mad.lo.u32 %r3, %r3, 77, %r3;", up, "S2UR"},
-		{"block index and parameter", "mov.u32 %b, %ctaid.x;", "mad.lo.u32 %r3, %b, %m, %r3;", up, "S2UR"},
+		{"block index named first", "mov.u32 %b, %ctaid.x; mov.u32 %d, %ntid.x; mad.lo.u32 %r3, %b, %d, %t;", "mad.lo.u32 %r3, %r3, 77, %r3;", down, "S2UR"},
+		{"block index and parameter", "mov.u32 %b, %ctaid.x;", "mad.lo.u32 %r3, %b, %m, %r3;", down, "S2UR"},
 		{"block index times rounds plus round", "mov.u32 %b, %ctaid.x; mul.lo.u32 %u, %b, %n;", "add.u32 %d, %u, %i; mad.lo.u32 %r3, %r3, 77, %d;", up, "S2UR"},
-		{"block size named first", "mov.u32 %d, %ntid.x; mov.u32 %b, %ctaid.x; mad.lo.u32 %r3, %b, %d, %t;", "mad.lo.u32 %r3, %r3, 77, %r3;", up, ""},
+		{"block size named first", "mov.u32 %d, %ntid.x; mov.u32 %b, %ctaid.x; mad.lo.u32 %r3, %b, %d, %t;", "mad.lo.u32 %r3, %r3, 77, %r3;", down, ""},
 	} {
 		p := compileText(t, frame+c.before+"\n$L:\n.pragma \"nounroll\";\n"+c.loop+" "+c.end+"\nst.global.u32 [%q], %r3; ret; }\n", 90)
 		var got, text []string
