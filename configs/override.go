@@ -316,11 +316,15 @@ func unknownKey(parts []string, i int, at string, here []string) string {
 	if len(parts) == 3 && parts[0] == "pipes" && i == 2 && (parts[2] == "issue_interval" || parts[2] == "latency") {
 		return fmt.Sprintf("%s; %s belongs to the opcode classes that use the pipe: classes.CLASS.%s", message, parts[2], parts[2])
 	}
+	if full := leafPaths()[parts[i]]; full != "" && i == 1 && len(parts) == 2 { // right but for its section
+		return fmt.Sprintf("%s; did you mean %q?", message, full)
+	}
 	if n := strictyaml.Nearest(parts[i], here); n != "" && len(parts) > 1 {
 		return fmt.Sprintf("%s; did you mean %q?", message, join(at, n))
 	}
 	if i == 0 {
-		if full := findLeaf(parts[len(parts)-1]); full != "" {
+		paths := leafPaths() // a bare name
+		if full := paths[strictyaml.Nearest(parts[len(parts)-1], slices.Sorted(maps.Keys(paths)))]; full != "" {
 			return fmt.Sprintf("%s; did you mean %q?", message, full)
 		}
 	}
@@ -330,8 +334,8 @@ func unknownKey(parts []string, i int, at string, here []string) string {
 	return suggest(message, parts[i], here)
 }
 
-// findLeaf finds the section.key whose last element is nearest to name.
-func findLeaf(name string) string {
+// leafPaths are the section.key of all keys of sections by their last element.
+func leafPaths() map[string]string {
 	paths := map[string]string{}
 	for _, m := range members(reflect.TypeFor[Arch]()) {
 		if m.typ.Kind() != reflect.Struct {
@@ -343,5 +347,5 @@ func findLeaf(name string) string {
 			}
 		}
 	}
-	return paths[strictyaml.Nearest(name, slices.Sorted(maps.Keys(paths)))]
+	return paths
 }

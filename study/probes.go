@@ -26,12 +26,21 @@ type writtenBuffer struct {
 	data []byte
 }
 
+// written are the outputs of a launch; all its buffers where it calls none an output, for equal results must not be a matter of nothing compared.
 func written(cs *workloads.Case, bufs []*isa.Buffer) []writtenBuffer {
-	var out []writtenBuffer
+	var out, all []writtenBuffer
 	for i := range cs.Args {
-		if cs.Args[i].Out && bufs[i] != nil {
-			out = append(out, writtenBuffer{bufs[i].Name, bufs[i].Data})
+		if bufs[i] == nil {
+			continue
 		}
+		b := writtenBuffer{bufs[i].Name, bufs[i].Data}
+		all = append(all, b)
+		if cs.Args[i].Out {
+			out = append(out, b)
+		}
+	}
+	if out == nil {
+		return all
 	}
 	return out
 }

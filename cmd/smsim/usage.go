@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -61,7 +62,12 @@ func flagError(cmd *cobra.Command, err error) error {
 	if n := strictyaml.Nearest(word, names); n != "" {
 		return fmt.Errorf("unknown flag --%s; did you mean --%s?", word, n)
 	}
-	return fmt.Errorf("unknown flag --%s", word)
+	for _, n := range names { // --registers is meant as --regs
+		if len(word) > 3 && strings.HasPrefix(n, word[:3]) {
+			return fmt.Errorf("unknown flag --%s; did you mean --%s?", word, n)
+		}
+	}
+	return fmt.Errorf("unknown flag --%s; %s has --%s", word, cmd.Name(), strings.Join(slices.DeleteFunc(names, func(n string) bool { return n == "help" }), ", --"))
 }
 
 // valueError is the error for a flag's value that is no number or no switch.
