@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/sarchlab/smsim/configs"
 	"github.com/sarchlab/smsim/configs/strictyaml"
@@ -38,6 +39,7 @@ type programKey struct {
 
 func newCompiler(plan *workloads.Plan, archs []string) (*compiler, error) {
 	c := &compiler{plan: plan, machines: map[string]*machine{}, Compiled: &Compiled{}}
+	asked := map[string]string{} // name of an architecture: how it was asked for
 	for _, name := range archs {
 		m, err := loadMachine(name, &plan.Settings)
 		if err != nil {
@@ -46,12 +48,21 @@ func newCompiler(plan *workloads.Plan, archs []string) (*compiler, error) {
 		if plan.Board != "" && m.board.Arch != m.arch.Name {
 			return nil, fmt.Errorf("board %s has %s, not %s", m.board.Name, m.board.Arch, m.arch.Name)
 		}
-		if c.machines[m.arch.Name] == nil {
+		switch first, known := asked[m.arch.Name]; {
+		case !known:
 			c.order = append(c.order, m.arch.Name)
+		case first != name && (isArchFile(first) || isArchFile(name)):
+			return nil, fmt.Errorf("%s and %s are both called %s: give one another name (name: in the file)", first, name, m.arch.Name)
 		}
+		asked[m.arch.Name] = name
 		c.machines[m.arch.Name] = m
 	}
 	return c, nil
+}
+
+// isArchFile says that an architecture is asked for by the file of its description.
+func isArchFile(name string) bool {
+	return strings.HasSuffix(name, ".yaml") || strings.HasSuffix(name, ".yml")
 }
 
 // source parses a kernel file once.

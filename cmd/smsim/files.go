@@ -9,8 +9,15 @@ import (
 	"path/filepath"
 )
 
-// writeAtomic writes a file under a temporary name in its directory and renames it when it is complete.
+// writeAtomic writes a file under a temporary name in its directory and renames it when it is complete. A link stays one: what it points to is
+// written. Devices and pipes are written as they are.
 func writeAtomic(name string, write func(io.Writer) error) (err error) {
+	if to, err := filepath.EvalSymlinks(name); err == nil {
+		name = to
+	}
+	if st, err := os.Stat(name); err == nil && !st.Mode().IsRegular() && !st.IsDir() {
+		return writeThrough(name, write)
+	}
 	f, err := os.CreateTemp(filepath.Dir(name), ".smsim-*")
 	if err != nil {
 		return fmt.Errorf("cannot write %s: %w", name, fileCause(err))
@@ -33,6 +40,18 @@ func writeAtomic(name string, write func(io.Writer) error) (err error) {
 		return err
 	}
 	return os.Rename(f.Name(), name)
+}
+
+// writeThrough writes to what is no file of a directory.
+func writeThrough(name string, write func(io.Writer) error) error {
+	f, err := os.OpenFile(name, os.O_WRONLY, 0)
+	if err == nil {
+		err = errors.Join(write(f), f.Close())
+	}
+	if err != nil {
+		return fmt.Errorf("cannot write %s: %w", name, fileCause(err))
+	}
+	return nil
 }
 
 // fileCause is a file error's reason without the name, which is that of the temporary file.

@@ -4,7 +4,7 @@ import "github.com/sarchlab/smsim/isa"
 
 // selectMinMax makes the selection of the lesser or greater of two words by their comparison a minimum or maximum, as ptxas 13.0 does whichever of
 // < <= > >= it is, whatever the order of the arms, with literals and parameters, and where others read the comparison too (27 probed
-// kernels, testdata/minmax_probes.txtar).
+// kernels, testdata/minmax_probes.txtar). Comparisons and selections that one statement expands to, cvt.sat for one, stay, as ptxas's do.
 func (v *numberer) selectMinMax(in *isa.Inst) bool {
 	op := isa.OpVIMNMX
 	if v.f.t.SM < 90 {
@@ -15,7 +15,7 @@ func (v *numberer) selectMinMax(in *isa.Inst) bool {
 		return false
 	}
 	d := v.valueSite(isa.KindPred, p.Reg)
-	if d == nil || d.Op != isa.OpISETP || d.Dst[0].Reg != p.Reg || d.Mod.Has(isa.ModEX) || d.Mod.Bool != isa.BoolAnd || d.Src[2] != pt || d.Mod.Type != isa.S32 && d.Mod.Type != isa.U32 {
+	if d == nil || d.Pos == in.Pos || d.Op != isa.OpISETP || d.Dst[0].Reg != p.Reg || d.Mod.Has(isa.ModEX) || d.Mod.Bool != isa.BoolAnd || d.Src[2] != pt || d.Mod.Type != isa.S32 && d.Mod.Type != isa.U32 {
 		return false
 	}
 	less := d.Mod.Cmp == isa.CmpLT || d.Mod.Cmp == isa.CmpLE

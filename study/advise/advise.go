@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/sarchlab/smsim/configs"
 	"github.com/sarchlab/smsim/isa"
 	"github.com/sarchlab/smsim/isa/lower"
 	"github.com/sarchlab/smsim/isa/ptx"
@@ -33,6 +32,26 @@ type Advice struct {
 	Subject  []string          `json:"change_for,omitempty"`       // the rules whose gain resident_warps and independent_work are about
 	runs     map[string]*study.Run
 	failures map[string]string // why the kernel as it is was not simulated, by architecture
+	asked    map[string]asked
+}
+
+// asked is what is known of an architecture of the plan by its name, which is not that of its file.
+type asked struct {
+	as string // how the plan asks for it: by name or by file
+	sm int    // the number of its target, 86 for sm_86
+}
+
+// askedArchs are those of a list of names and files.
+func askedArchs(list []string) (map[string]asked, error) {
+	out := map[string]asked{}
+	for _, as := range list {
+		arch, err := study.LoadArch(as)
+		if err != nil {
+			return nil, &study.InputError{Err: err}
+		}
+		out[arch.Name] = asked{as, arch.SMNumber()}
+	}
+	return out, nil
 }
 
 // Rewritten is one rule's rewrite, simulated alone.
@@ -135,10 +154,17 @@ func Advise(plan *workloads.Plan, opt Options) (*Advice, error) {
 	for _, f := range base.Failures {
 		a.failures[f.Arch] = f.Error
 	}
+	list := plan.Archs
+	if len(list) == 0 {
+		list = a.Archs
+	}
+	if a.asked, err = askedArchs(list); err != nil {
+		return nil, err
+	}
 	for _, ch := range found {
 		p := withText(plan, ch.Text, fn.Name)
 		t := trials.Try(p)
-		if r := judge(a.Archs, ch, &t); !ch.silent || r.matters() {
+		if r := a.judge(ch, &t); !ch.silent || r.matters() {
 			r.plan = p
 			a.Rewrites = append(a.Rewrites, r)
 		}
@@ -196,10 +222,10 @@ func withText(plan *workloads.Plan, text, entry string) *workloads.Plan {
 	return &p
 }
 
-func judge(archs []string, ch *Change, t *study.Trial) Rewritten {
+func (a *Advice) judge(ch *Change, t *study.Trial) Rewritten {
 	r := Rewritten{Rule: ch.Rule.Name, About: ch.Rule.About, Sites: ch.Sites, Lines: ch.Lines, Fast: ch.Fast, Equal: len(t.Pairs) > 0, change: ch,
 		SpeedUp: map[string]float64{}, Fewer: map[string]float64{}, Reasons: map[string]string{}}
-	for _, arch := range archs {
+	for _, arch := range a.Archs {
 		p := pairOn(t, arch)
 		if p == nil {
 			r.Reasons[arch] = "not simulated: " + failure(t, arch)
@@ -207,7 +233,7 @@ func judge(archs []string, ch *Change, t *study.Trial) Rewritten {
 		}
 		r.SpeedUp[arch], r.Fewer[arch] = p.SpeedUp, p.InstructionRatio
 		r.Reasons[arch] = why(p, ch.Rule.trades)
-		if ch.needs > smOf(arch) {
+		if ch.needs > a.asked[arch].sm {
 			r.Reasons[arch] += fmt.Sprintf("; but PTX has this from sm_%d on: ptxas does not take it for %s", ch.needs, arch)
 		}
 		if !p.OutputsEqual {
@@ -215,8 +241,8 @@ func judge(archs []string, ch *Change, t *study.Trial) Rewritten {
 			r.Differs = p.Difference.String()
 		}
 	}
-	r.Why = joined(archs, r.Reasons)
-	r.Formed = r.Equal && !slices.ContainsFunc(archs, func(arch string) bool { _, ran := r.SpeedUp[arch]; return ran && r.Reasons[arch] != formedAlready })
+	r.Why = joined(a.Archs, r.Reasons)
+	r.Formed = r.Equal && !slices.ContainsFunc(a.Archs, func(arch string) bool { _, ran := r.SpeedUp[arch]; return ran && r.Reasons[arch] != formedAlready })
 	return r
 }
 
@@ -269,22 +295,13 @@ func (r *Rewritten) matters() bool {
 }
 
 // keeps says that the rewrite ran on every architecture, loses on none, and can be compiled for all of them.
-func (r *Rewritten) keeps(archs []string) bool {
-	for _, a := range archs {
-		if r.SpeedUp[a] < lossFrom || r.change.needs > smOf(a) {
+func (a *Advice) keeps(r *Rewritten) bool {
+	for _, arch := range a.Archs {
+		if r.SpeedUp[arch] < lossFrom || r.change.needs > a.asked[arch].sm {
 			return false
 		}
 	}
 	return true
-}
-
-// smOf is the number of an architecture's target, 86 for sm_86.
-func smOf(arch string) int {
-	a, err := configs.Load(arch, nil)
-	if err != nil {
-		return 0 // its run has failed
-	}
-	return a.SMNumber()
 }
 
 // combine applies the rules that keep the outputs and lose on no architecture, one after the other, and simulates the result.
@@ -294,7 +311,7 @@ func (a *Advice) combine(plan *workloads.Plan, entry string, params map[string]u
 	var last *Rewritten
 	for i := range a.Rewrites {
 		r := &a.Rewrites[i]
-		if !r.Equal || !r.keeps(a.Archs) || len(r.Fast) > 0 && !anyGain(r.SpeedUp) {
+		if !r.Equal || !a.keeps(r) || len(r.Fast) > 0 && !anyGain(r.SpeedUp) {
 			continue // a second body for launch values must be worth its place
 		}
 		ch, err := Rewrite(c.Kernel.Path, text, entry, params, r.change.Rule)
@@ -322,7 +339,7 @@ func (a *Advice) combine(plan *workloads.Plan, entry string, params map[string]u
 	for _, r := range a.Rewrites {
 		trades = trades || r.Taken && r.change.Rule.trades
 	}
-	r := judge(a.Archs, &Change{Rule: Rule{trades: trades}}, &t)
+	r := a.judge(&Change{Rule: Rule{trades: trades}}, &t)
 	a.Together = Together{Rules: a.Together.Rules, Fast: a.Together.Fast, SpeedUp: r.SpeedUp, Fewer: r.Fewer, Why: r.Why, Reasons: r.Reasons, Equal: r.Equal, PTX: string(text), plan: all}
 	if !r.Equal {
 		a.Equal, a.Together.PTX = false, ""

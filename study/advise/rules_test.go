@@ -232,8 +232,15 @@ func TestNeeds(t *testing.T) {
 			t.Fatalf("%s: %+v, %v", c.target, ch, err)
 		}
 		r := Rewritten{change: ch, SpeedUp: map[string]float64{"sm_80": 2, "sm_90": 2}}
-		if !r.keeps([]string{"sm_90"}) || r.keeps([]string{"sm_80", "sm_90"}) != (c.needs == 0) {
-			t.Errorf("%s: taken on sm_90 %v, on both %v", c.target, r.keeps([]string{"sm_90"}), r.keeps([]string{"sm_80", "sm_90"}))
+		keeps := func(archs ...string) bool {
+			known, err := askedArchs(archs)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return (&Advice{Archs: archs, asked: known}).keeps(&r)
+		}
+		if !keeps("sm_90") || keeps("sm_80", "sm_90") != (c.needs == 0) {
+			t.Errorf("%s: taken on sm_90 %v, on both %v", c.target, keeps("sm_90"), keeps("sm_80", "sm_90"))
 		}
 	}
 }

@@ -91,7 +91,7 @@ func (a *Advice) textRewrite(b *strings.Builder, r *Rewritten) {
 		b.WriteString(page.Paragraph("  ", "outputs differ: "+r.Differs))
 	case r.replaced:
 		b.WriteString(page.Paragraph("  ", "not taken together with the others: they leave nothing of it"))
-	case !r.Taken && len(r.Fast) > 0 && r.keeps(a.Archs):
+	case !r.Taken && len(r.Fast) > 0 && a.keeps(r):
 		b.WriteString(page.Paragraph("  ", "not taken together with the others: it gains nothing and needs a second body of the kernel"))
 	case !r.Taken:
 		b.WriteString(page.Paragraph("  ", "not taken together with the others: it loses time, does not run, or cannot be compiled on at least one of these architectures"))
@@ -209,7 +209,7 @@ func (a *Advice) textChange(b *strings.Builder) {
 		if !ran {
 			continue
 		}
-		if from > smOf(arch) {
+		if from > a.asked[arch].sm {
 			b.WriteString(page.Paragraph(fmt.Sprintf("  %-8s ", arch), fmt.Sprintf("another target: PTX has this from sm_%d on", from)))
 			continue
 		}

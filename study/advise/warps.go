@@ -48,7 +48,7 @@ func (a *Advice) residentWarps(plan, changed *workloads.Plan, opt Options) (map[
 			points = append(points, point{arch, n})
 			for _, kernel := range []*workloads.Plan{plan, changed} {
 				p := *kernel
-				p.Archs, p.Check = []string{arch}, workloads.CheckNone
+				p.Archs, p.Check = []string{a.asked[arch].as}, workloads.CheckNone
 				p.Blocks = workloads.Blocks{Mode: workloads.BlocksCount, Count: n}
 				plans = append(plans, &p)
 			}

@@ -40,7 +40,7 @@ func (a *Advice) independentWork(plan, changed *workloads.Plan, gain map[string]
 		}
 		w := Work{PaysAt: paysAt}
 		for _, n := range pieces {
-			pt, err := piecesOn(plan, changed, arch, n, opt)
+			pt, err := piecesOn(plan, changed, a.asked[arch].as, n, opt)
 			if err != nil {
 				// The first line says it; what follows shows the place in the launch's file.
 				w.Note, _, _ = strings.Cut(err.Error(), "\n")
