@@ -16,8 +16,7 @@ func (f *fn) balance() {
 	if f.t.SM >= 120 {
 		f.literalsToHalf()
 	}
-	// What can go to either pipe is shared out evenly in program order, the first to the multiplier, as ptxas does (of its 24 kernels for sm_80
-	// 23 begin with IMAD.MOV.U32 R1).
+	// What can go to either pipe is shared out evenly in program order.
 	alu, fma, choices := 0, 0, 0
 	f.eachChoice(func(in *isa.Inst, _ isa.Inst, free bool) {
 		switch p := f.pipeOf(in.Class()); {
@@ -35,7 +34,7 @@ func (f *fn) balance() {
 		if !free {
 			return
 		}
-		if ((seen+1)*moves+choices-1)/choices > (seen*moves+choices-1)/choices {
+		if ((seen+1)*moves+choices/2)/choices > (seen*moves+choices/2)/choices {
 			*in = moved
 		}
 		seen++
@@ -93,18 +92,10 @@ func (f *fn) literalsToHalf() {
 func notHalf(v uint32) bool { return v&0x7c00 == 0x7c00 && v&0x3ff != 0 }
 
 func (f *fn) moveToMultiplier(in *isa.Inst) {
-	if f.t.SM >= 120 && in.Op != isa.OpSHF && in.Op != isa.OpLEA {
+	if f.t.SM >= 120 && in.Op != isa.OpSHF {
 		return
 	}
 	switch in.Op {
-	case isa.OpLEA:
-		n, ok := constant(in.Src[2])
-		if !ok || n > 30 || in.Mod.Flags != 0 || in.NSrc != 3 || !plainPreds(in) || in.Src[0].Kind != isa.KindReg || in.Src[1].Kind != isa.KindReg || (in.Src[0].Flags|in.Src[1].Flags)&^isa.Reuse != 0 {
-			return
-		}
-		in.Op, in.Mod, in.NDst = isa.OpIMAD, isa.Mod{Type: isa.S32}, 1
-		in.Src = [isa.MaxSrc]isa.Operand{in.Src[0], imm(1 << n), in.Src[1]}
-		in.Dst[1] = isa.Operand{}
 	case isa.OpMOV:
 		if in.Mod.Flags&^modKeep != 0 || in.Src[0].Flags != 0 || in.Src[0].Kind == isa.KindLabel || in.Dst[0].Kind != isa.KindReg || in.Dst[0].Reg == stackReg {
 			return

@@ -38,9 +38,7 @@ func (v *numberer) algebra(in *isa.Inst) {
 	case isa.OpI2F:
 		v.convertAlgebra(in)
 	case isa.OpSEL:
-		if !v.selectMinMax(in) {
-			v.wideAbsAlgebra(in)
-		}
+		v.wideAbsAlgebra(in)
 	case isa.OpVIMNMX, isa.OpIMNMX:
 		v.minMaxAlgebra(in)
 	}
