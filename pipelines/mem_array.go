@@ -39,20 +39,12 @@ type sliceQueues struct {
 
 func newSliceQueues(n int) sliceQueues { return sliceQueues{free: make([]ticks, max(n, 1))} }
 
-// queue is the one of the slice that holds a line.
-func (s *sliceQueues) queue(line uint64) *ticks { return &s.free[slice(line, len(s.free))] }
+// wait is how long queue k is busy yet.
+func (s *sliceQueues) wait(k int, now ticks) ticks { return max(s.free[k], now) - now }
 
-// wait is how long the slice of a line is busy yet.
-func (s *sliceQueues) wait(line uint64, now ticks) ticks {
-	if q := *s.queue(line); q > now {
-		return q - now
-	}
-	return 0
-}
-
-// book takes length of a slice's time, from the given time on, and returns its end.
-func (s *sliceQueues) book(line uint64, at, length ticks) (done ticks) {
-	q := s.queue(line)
+// book takes length of queue k's time, from the given time on, and returns its end.
+func (s *sliceQueues) book(k int, at, length ticks) (done ticks) {
+	q := &s.free[k]
 	*q = max(*q, at) + length
 	s.all = max(s.all, at) + length/ticks(len(s.free))
 	return *q
@@ -70,14 +62,21 @@ func (s *sliceQueues) bookEvenly(at, length ticks) {
 // slice is the queue that serves a line, of the n that this SM's share of L2's slices acts as.
 func slice(line uint64, n int) int { return int(hashLine(line) >> 13 % uint64(n)) }
 
+// arrayQueue is the queue of the slice that holds a line, in the array and at its input.
+func (m *MemPath) arrayQueue(line uint64) int { return slice(line, len(m.far.array.free)) }
+
 // arrayRead books sectors of a line that a read finds and those that DRAM brings. It returns how long DRAM's data waits for the array and
 // how long what is found waits for its turn, behind the requests before it.
 func (m *MemPath) arrayRead(line uint64, hits, fills int, now ticks) (fill, hit ticks) {
 	a, f := &m.par.array, &m.far
-	fill = f.array.wait(line, now)
-	hit = max(fill, f.input.wait(line, now))
-	f.array.book(line, now, ticks(hits)*a.read+ticks(fills)*a.write)
-	f.input.book(line, now, ticks(hits)*a.read)
+	if a.write == 0 && a.reduction == 0 {
+		return 0, 0
+	}
+	k := m.arrayQueue(line)
+	fill = f.array.wait(k, now)
+	hit = max(fill, f.input.wait(k, now))
+	f.array.book(k, now, ticks(hits)*a.read+ticks(fills)*a.write)
+	f.input.book(k, now, ticks(hits)*a.read)
 	return fill, hit
 }
 
@@ -87,7 +86,8 @@ func (m *MemPath) arrayWrite(at ticks) (written ticks) {
 	written = at
 	for i := 0; i < m.co.n; i++ {
 		if l := &m.co.lines[i]; l.array+l.partial > 0 {
-			written = max(written, m.far.array.book(l.line, at, l.array), m.far.input.book(l.line, at, l.array+l.partial))
+			k := m.arrayQueue(l.line)
+			written = max(written, m.far.array.book(k, at, l.array), m.far.input.book(k, at, l.array+l.partial))
 		}
 	}
 	return written
@@ -105,7 +105,7 @@ func (m *MemPath) arrayStore(w *pendingWrite, fresh int, part uint32) (length, p
 		return 0, 0
 	case part == 0 && w.charged:
 		w.charged = false
-		q := m.far.input.queue(w.line)
+		q := &m.far.input.free[m.arrayQueue(w.line)]
 		*q -= min(*q, a.partial)
 	case part != 0 && !w.charged:
 		w.charged = true

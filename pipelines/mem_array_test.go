@@ -62,7 +62,7 @@ func TestReadWaitsAtSlice(t *testing.T) {
 		m := newPath(t, chipConfig(1<<20, 1<<20, !cold))
 		s := place(&m.far)
 		for q := range s.free {
-			if own := &s.free[q] == s.queue(line); own != other {
+			if own := q == m.arrayQueue(line); own != other {
 				s.free[q] = ticks(at+busy) * ticksCycle
 			}
 		}

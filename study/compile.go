@@ -3,8 +3,8 @@ package study
 import (
 	"fmt"
 	"path/filepath"
+	"reflect"
 	"slices"
-	"strings"
 
 	"github.com/sarchlab/smsim/configs"
 	"github.com/sarchlab/smsim/configs/strictyaml"
@@ -39,7 +39,6 @@ type programKey struct {
 
 func newCompiler(plan *workloads.Plan, archs []string) (*compiler, error) {
 	c := &compiler{plan: plan, machines: map[string]*machine{}, Compiled: &Compiled{}}
-	asked := map[string]string{} // name of an architecture: how it was asked for
 	for _, name := range archs {
 		m, err := loadMachine(name, &plan.Settings)
 		if err != nil {
@@ -48,21 +47,15 @@ func newCompiler(plan *workloads.Plan, archs []string) (*compiler, error) {
 		if plan.Board != "" && m.board.Arch != m.arch.Name {
 			return nil, fmt.Errorf("board %s has %s, not %s", m.board.Name, m.board.Arch, m.arch.Name)
 		}
-		switch first, known := asked[m.arch.Name]; {
-		case !known:
+		switch first := c.machines[m.arch.Name]; {
+		case first == nil:
 			c.order = append(c.order, m.arch.Name)
-		case first != name && (isArchFile(first) || isArchFile(name)):
-			return nil, fmt.Errorf("%s and %s are both called %s: give one another name (name: in the file)", first, name, m.arch.Name)
+		case !reflect.DeepEqual(first.arch, m.arch):
+			return nil, fmt.Errorf("%s is called %s as another architecture before it is: give it another name (name: in the file)", name, m.arch.Name)
 		}
-		asked[m.arch.Name] = name
 		c.machines[m.arch.Name] = m
 	}
 	return c, nil
-}
-
-// isArchFile says that an architecture is asked for by the file of its description.
-func isArchFile(name string) bool {
-	return strings.HasSuffix(name, ".yaml") || strings.HasSuffix(name, ".yml")
 }
 
 // source parses a kernel file once.

@@ -64,7 +64,7 @@ func (v *numberer) current(d *isa.Inst, o isa.Operand) bool {
 			return true
 		}
 		// A variable: both instructions are in this block and it was not written since.
-		at := v.position[v.n.of(d.Dst[0].Kind, d.Dst[0].Reg)]
+		at := v.position[v.n.of(isa.KindReg, d.Dst[0].Reg)]
 		return at >= 0 && v.position[id] < at
 	case isa.KindConst:
 		return o.Reg == isa.RZ

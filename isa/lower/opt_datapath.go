@@ -26,10 +26,10 @@ func (f *fn) uniformValues() {
 	d.rewrite()
 }
 
-// noteWords notes where the PTX reads words of constant bank 0 first: parameters, by others than the ld.param that loads them, or the sizes of
-// block and grid.
+// noteWords notes where the PTX reads words of constant bank 0 first: the sizes of block and grid where they are moved from, or parameters where
+// others than the ld.param read them, once what that loads is propagated.
 func (f *fn) noteWords(params bool) {
-	if !params {
+	if f.firstRead == nil {
 		f.firstRead = map[isa.Operand]isa.SourcePos{}
 	}
 	for _, b := range f.blocks {
@@ -291,7 +291,8 @@ func (d *datapath) yields(r isa.Reg, u reader) bool {
 		case k == u.k:
 		case o.Kind == isa.KindConst && o.Bank == 0 && d.f.t.SM >= 90:
 			o.Flags = 0
-			if d.general[o] == nil && d.wordFirst(r, u, o) && !(isAdd64(u.in) && !isZero(u.in.Src[2])) {
+			three := isAdd64(u.in) && !isZero(u.in.Src[2]) // a 64-bit sum of three has the word in registers
+			if d.general[o] == nil && !three && d.wordFirst(r, u, o) {
 				return true
 			}
 		}

@@ -52,8 +52,8 @@ func TestShiftedSums(t *testing.T) {
 	}
 }
 
-// arithmetic is the mnemonic of an instruction that is neither a move nor part of an address; additions, shifts and
-// shifted sums on the multiplier are what they are.
+// arithmetic is the mnemonic of an instruction that is neither a move nor part of an address; additions and shifts on the
+// multiplier are additions and shifts.
 func arithmetic(in *isa.Inst) string {
 	switch {
 	case in.Op == isa.OpIMAD && in.Mod.Has(isa.ModWide), in.Op == isa.OpMOV, in.Op == isa.OpCS2R, in.Op == isa.OpHFMA2:
@@ -64,8 +64,6 @@ func arithmetic(in *isa.Inst) string {
 		return "IADD"
 	case in.Op == isa.OpIMAD && isZero(in.Src[2]):
 		return "SHF"
-	case scaledSum(in) > 0:
-		return "LEA"
 	case in.Op == isa.OpIMAD, in.Op == isa.OpLEA, in.Op == isa.OpSHF, in.Op == isa.OpLOP3:
 		return in.Op.String()
 	}
